@@ -1,0 +1,182 @@
+package collect
+
+import "math"
+
+// Assignment is who owns what, counted. Every count is Unknown where the
+// members could not be read.
+type Assignment struct {
+	Members    int64
+	Idle       int64
+	Assigned   int64 // partitions with an owner
+	Unassigned int64 // rows without one, orphaned ones aside; Unknown for standalone committers too
+	Pending    int64 // unassigned rows that some member's target holds
+	Orphaned   int64 // rows on topics that no member subscribes to
+	Conflicts  int64 // partitions with two owners; never counted for share groups
+
+	// Skew is max / mean over all members; NaN at mean 0 or without members.
+	SkewPartitions, SkewLag, SkewRate float64
+
+	// Colocated of Copartitioned partition indexes of topics with equal
+	// partition counts have one owner on every topic; both Unknown where the
+	// question makes no sense.
+	Colocated, Copartitioned int64
+}
+
+func unknownAssignment() Assignment {
+	return Assignment{
+		Members: Unknown, Idle: Unknown, Assigned: Unknown, Unassigned: Unknown, Pending: Unknown, Orphaned: Unknown, Conflicts: Unknown,
+		SkewPartitions: math.NaN(), SkewLag: math.NaN(), SkewRate: math.NaN(), Colocated: Unknown, Copartitioned: Unknown,
+	}
+}
+
+// assignment counts a group's members and owners.
+func (g *Group) assignment() Assignment {
+	a := unknownAssignment()
+	if !g.MembersKnown {
+		return a
+	}
+	a.Members, a.Idle, a.Assigned, a.Conflicts = int64(len(g.Members)), 0, 0, 0
+	counts := make([]float64, len(g.Members))
+	for i := range g.Members {
+		m := &g.Members[i]
+		if m.Idle() && !g.AssignmentStale {
+			a.Idle++
+		}
+		counts[i] = float64(m.Partitions())
+		a.Assigned += int64(m.Partitions())
+	}
+	a.Orphaned, a.Unassigned, a.Pending = 0, 0, 0
+	targets := g.targets()
+	for _, gt := range g.Topics {
+		if gt.Orphaned {
+			a.Orphaned += int64(gt.Rows())
+			continue
+		}
+		if g.Type != TypeShare {
+			a.Conflicts += int64(len(gt.MoreOwners))
+			a.Assigned -= extraOwners(gt)
+		}
+		for i, o := range gt.Owner {
+			if o >= 0 {
+				continue
+			}
+			a.Unassigned++
+			if targets[topicPartition{gt.Topic.Name, gt.Partition(i)}] {
+				a.Pending++
+			}
+		}
+	}
+	if g.ProtocolType == "" && g.Type == TypeClassic {
+		a.Unassigned = Unknown
+	}
+	a.SkewPartitions = skew(counts)
+	a.SkewLag, a.SkewRate = g.loadSkew()
+	a.Colocated, a.Copartitioned = g.colocation()
+	return a
+}
+
+// extraOwners is by how much a topic's partitions were counted more than once.
+func extraOwners(gt *GroupTopic) (n int64) {
+	for _, owners := range gt.MoreOwners {
+		n += int64(len(owners) - 1)
+	}
+	return n
+}
+
+type topicPartition struct {
+	topic     string
+	partition int32
+}
+
+func (g *Group) targets() map[topicPartition]bool {
+	var out map[topicPartition]bool
+	for i := range g.Members {
+		for _, tp := range g.Members[i].Target {
+			for _, p := range tp.Partitions {
+				if out == nil {
+					out = map[topicPartition]bool{}
+				}
+				out[topicPartition{tp.Topic, p}] = true
+			}
+		}
+	}
+	return out
+}
+
+// loadSkew is skew by lag and by consume rate.
+func (g *Group) loadSkew() (lag, rate float64) {
+	if len(g.Members) == 0 {
+		return math.NaN(), math.NaN()
+	}
+	lags, rates := make([]float64, len(g.Members)), make([]float64, len(g.Members))
+	rated := true
+	for i, m := range g.MemberTotals() {
+		if m.Lag > 0 {
+			lags[i] = float64(m.Lag)
+		}
+		if math.IsNaN(m.Consumed) && g.Members[i].Partitions() > 0 {
+			rated = false
+		} else if m.Consumed > 0 {
+			rates[i] = m.Consumed
+		}
+	}
+	if !rated {
+		return skew(lags), math.NaN()
+	}
+	return skew(lags), skew(rates)
+}
+
+// skew is max / mean: 1 is even, len(v) is all on one. NaN at mean 0.
+func skew(v []float64) float64 {
+	var sum, most float64
+	for _, x := range v {
+		sum += x
+		most = max(most, x)
+	}
+	if sum == 0 {
+		return math.NaN()
+	}
+	return most / (sum / float64(len(v)))
+}
+
+// colocation counts, over the topics that share their partition count with
+// another, the partition indexes whose owner is the same on every one of them.
+// A partition without an owner is located nowhere. Unknown for Kafka Streams,
+// where tasks and not topics are dealt out, and without two such topics.
+func (g *Group) colocation() (colocated, total int64) {
+	if !g.consumes() || g.Assignor == "stream" || len(g.Members) == 0 {
+		return Unknown, Unknown
+	}
+	owners := map[string][]int32{} // by topic: owner of each partition
+	for _, gt := range g.Topics {
+		if gt.Orphaned || gt.Parts != nil || !gt.Subscribed {
+			continue
+		}
+		owners[gt.Topic.Name] = gt.Owner
+	}
+	byCount := map[int][]string{}
+	for name, o := range owners {
+		byCount[len(o)] = append(byCount[len(o)], name)
+	}
+	found := false
+	for n, names := range byCount {
+		if len(names) < 2 {
+			continue
+		}
+		found = true
+		for p := range n {
+			total++
+			first, same := owners[names[0]][p], true
+			for _, name := range names[1:] {
+				same = same && owners[name][p] == first
+			}
+			if same && first >= 0 {
+				colocated++
+			}
+		}
+	}
+	if !found {
+		return Unknown, Unknown
+	}
+	return colocated, total
+}

@@ -1,0 +1,335 @@
+package collect
+
+import (
+	"sort"
+	"time"
+)
+
+// BuildOptions are what every snapshot of a process is built with.
+type BuildOptions struct {
+	ClusterName string
+	Filter      Filter
+	// StaleAfter is how long a number that can no longer be read stands.
+	StaleAfter time.Duration
+	// AcceptDenied makes what this principal may not see no reason to call a
+	// snapshot incomplete.
+	AcceptDenied bool
+}
+
+// A Builder lays a snapshot out from what a poll reads, in the order in which
+// it is read: cluster and topics, groups, log starts, commits, log ends. It
+// holds the rules that are Kafka's or ours and not the wire's: which rows a
+// group has, what is kept when something could not be read, which answers come
+// from a broker that lives in the past.
+//
+// Calls come in this order: SetCluster, AddTopic and TopicUnread (or
+// KeepTopics), AddGroup, AddCommits or CommitsUnread for each group, Layout,
+// then SetStart/SetEnd/SetStable and their Unread forms, Finish. AddCommits may
+// come again after Layout for groups that CommitsToReread names.
+type Builder struct {
+	prev   *Snapshot
+	opts   BuildOptions
+	snap   *Snapshot
+	topics map[string]*topicDraft
+	groups map[string]*groupDraft
+	order  []*groupDraft
+	now    time.Time // of the newest fact
+}
+
+// topicDraft is a topic while its numbers come in.
+type topicDraft struct {
+	*Topic
+	exists bool
+	prev   *Topic // the same topic (by id) in the snapshot before, nil if none
+	needed []bool // by partition: some group has a row there
+	any    bool
+	read   []bool // by partition: this poll has a log end
+	kept   []bool // by partition: numbers carried over from prev
+}
+
+// groupDraft is a group while its numbers come in.
+type groupDraft struct {
+	*Group
+	facts   GroupFacts
+	prev    *Group
+	commits []TopicCommits
+	at      time.Time
+	why     Reason // why commits were not read
+	asked   bool   // commits were read or were found unreadable
+	hidden  bool   // left out of the snapshot: no row passes the filter
+	byTopic map[string]*GroupTopic
+}
+
+// NewBuilder starts a snapshot; prev is the newest finished one, or nil.
+func NewBuilder(prev *Snapshot, opts BuildOptions) *Builder {
+	b := &Builder{prev: prev, opts: opts, topics: map[string]*topicDraft{}, groups: map[string]*groupDraft{}}
+	b.snap = &Snapshot{StaleAfter: opts.StaleAfter, Filtered: opts.Filter.Active()}
+	b.snap.Cluster = Cluster{Name: opts.ClusterName, Controller: -1, TransactionState: true}
+	if prev != nil {
+		b.snap.Cluster = prev.Cluster
+		b.snap.Cluster.Name = opts.ClusterName
+	}
+	return b
+}
+
+// SetCluster says what the brokers told of themselves; its Name is the
+// builder's to give. Without the call, what was known before stands.
+func (b *Builder) SetCluster(c Cluster) {
+	c.Name = b.opts.ClusterName
+	b.snap.Cluster = c
+}
+
+// Cluster is what is known of the brokers so far.
+func (b *Builder) Cluster() *Cluster { return &b.snap.Cluster }
+
+// Reached says that some broker answered.
+func (b *Builder) Reached() { b.snap.Reached = true }
+
+// Problem notes something the poll could not do.
+func (b *Builder) Problem(p Problem) { b.snap.Problems = append(b.snap.Problems, p) }
+
+// TopicMeta is a topic as Metadata describes it.
+type TopicMeta struct {
+	Name    string
+	ID      [16]byte
+	Leaders []int32 // by partition; -1 without a leader
+}
+
+// AddTopic says that a topic exists. A topic with another id than before is
+// another topic: nothing is kept for it, and its epochs begin anew.
+func (b *Builder) AddTopic(m TopicMeta) {
+	d := &topicDraft{Topic: &Topic{Name: m.Name, ID: m.ID, Leader: m.Leaders}, exists: true}
+	if b.prev != nil {
+		if p, ok := b.prev.Topic(m.Name); ok && p.ID == m.ID && (p.Reason == ReasonNone || p.Reason.Passing()) {
+			d.prev = p
+		}
+	}
+	b.topics[m.Name] = d
+}
+
+// TopicUnread says that nothing can be read of a topic, and why: denied,
+// topic_missing, or a passing reason.
+func (b *Builder) TopicUnread(name string, why Reason) {
+	if d := b.topics[name]; d != nil && d.exists && why.Passing() {
+		return
+	}
+	d := &topicDraft{Topic: &Topic{Name: name, Reason: why}}
+	if why.Passing() && b.prev != nil {
+		if p, ok := b.prev.Topic(name); ok && p.Reason == ReasonNone {
+			d.ID, d.Leader, d.prev, d.exists = p.ID, p.Leader, p, true
+		}
+	}
+	b.topics[name] = d
+}
+
+// KeepTopics says that Metadata was not read in this poll: what was known
+// stands. why is ReasonNone when it was not due.
+func (b *Builder) KeepTopics(why Reason) {
+	if b.prev == nil {
+		return
+	}
+	for _, p := range b.prev.Topics {
+		if b.topics[p.Name] != nil {
+			continue
+		}
+		if p.Reason != ReasonNone && !p.Reason.Passing() {
+			b.topics[p.Name] = &topicDraft{Topic: &Topic{Name: p.Name, ID: p.ID, Reason: p.Reason}}
+			continue
+		}
+		b.topics[p.Name] = &topicDraft{Topic: &Topic{Name: p.Name, ID: p.ID, Leader: p.Leader, Reason: why}, exists: true, prev: p}
+	}
+}
+
+// GroupFacts is what a poll learned of a group.
+type GroupFacts struct {
+	Name         string
+	Type         GroupType
+	State        string // as described, or as listed where it was not; "" if neither
+	ProtocolType string
+	Assignor     string
+	Coordinator  int32
+	Generation   Generation
+
+	// Described is true when this poll described the group. Otherwise Reason
+	// says why not; ReasonNone means that it was not due.
+	Described bool
+	Reason    Reason
+	At        time.Time // of the describe
+
+	MembersKnown bool // false where a description comes without members
+	Members      []Member
+}
+
+// AddGroup adds a group. A group that is not added is gone: a source leaves
+// one out only when its coordinator said so, or when no filter selects it.
+func (b *Builder) AddGroup(f GroupFacts) {
+	if !b.opts.Filter.Group(f.Name) {
+		return
+	}
+	d := &groupDraft{facts: f}
+	if b.prev != nil {
+		d.prev, _ = b.prev.Group(f.Name)
+	}
+	d.Group = describeGroup(f, d.prev, b.opts.StaleAfter, b.clock(f.At))
+	b.groups[f.Name] = d
+}
+
+// clock remembers the newest time seen, which serves as this poll's now.
+func (b *Builder) clock(t time.Time) time.Time {
+	if t.After(b.now) {
+		b.now = t
+	}
+	return b.now
+}
+
+// TopicCommits are a group's commits on one topic. The slices are of equal
+// length; the builder keeps none of them.
+type TopicCommits struct {
+	Topic      string
+	Partitions []int32
+	Offsets    []int64 // negative: no commit
+	Epochs     []int32 // leader epoch of the commit, -1 if not told
+	Reasons    []Reason
+}
+
+// AddCommits gives the whole set of a group's commits.
+func (b *Builder) AddCommits(group string, at time.Time, commits []TopicCommits) {
+	d := b.groups[group]
+	if d == nil {
+		return
+	}
+	d.commits, d.at, d.why, d.asked = commits, at, ReasonNone, true
+	b.clock(at)
+	if d.byTopic != nil { // read once more after Layout
+		b.layoutGroup(d)
+	}
+}
+
+// CommitsUnread says that a group's commits could not be read.
+func (b *Builder) CommitsUnread(group string, why Reason) {
+	if d := b.groups[group]; d != nil && (!d.asked || d.why != ReasonNone) {
+		d.why, d.asked = why, true
+	}
+}
+
+// MissingTopics lists the topics that groups refer to and Metadata did not
+// mention: it takes a question by name to tell denied from deleted.
+func (b *Builder) MissingTopics() []string {
+	seen := map[string]bool{}
+	for _, d := range b.groups {
+		for name := range d.topicNames() {
+			if b.topics[name] == nil && b.opts.Filter.Topic(name) {
+				seen[name] = true
+			}
+		}
+	}
+	out := make([]string, 0, len(seen))
+	for name := range seen {
+		out = append(out, name)
+	}
+	sort.Strings(out)
+	return out
+}
+
+// Layout gives every group its rows. After it, Needs says which partitions'
+// offsets to read.
+func (b *Builder) Layout() {
+	b.order = b.order[:0]
+	for _, d := range b.groups {
+		b.order = append(b.order, d)
+	}
+	sort.Slice(b.order, func(i, j int) bool { return b.order[i].Name < b.order[j].Name })
+	for _, d := range b.order {
+		b.layoutGroup(d)
+	}
+}
+
+// Need is a topic some of whose partitions have rows.
+type Need struct {
+	Topic      *Topic
+	Partitions []int32
+	// New lists those whose log start was never read.
+	New []int32
+}
+
+// Needs lists the partitions whose offsets are wanted, topics by name.
+func (b *Builder) Needs() []Need {
+	var out []Need
+	for _, d := range b.topics {
+		if !d.any || !d.exists {
+			continue
+		}
+		n := Need{Topic: d.Topic}
+		for p, want := range d.needed {
+			if !want {
+				continue
+			}
+			n.Partitions = append(n.Partitions, int32(p))
+			if d.prev == nil || p >= len(d.prev.LogStart) || d.prev.LogStart[p] < 0 {
+				n.New = append(n.New, int32(p))
+			}
+		}
+		out = append(out, n)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Topic.Name < out[j].Topic.Name })
+	return out
+}
+
+// SetStart gives a partition's log start.
+func (b *Builder) SetStart(t *Topic, p int32, offset int64, at time.Time) {
+	if int(p) < len(t.LogStart) {
+		t.LogStart[p], t.StartAt[p] = offset, at.UnixNano()
+		if t.StartReason != nil {
+			t.StartReason[p] = ReasonNone
+		}
+		b.clock(at)
+	}
+}
+
+// StartUnread says why a log start that was due could not be read.
+func (b *Builder) StartUnread(t *Topic, p int32, why Reason) {
+	t.StartReason = setReason(t.StartReason, len(t.LogStart), p, why)
+}
+
+// SetEnd gives a partition's log end with the leader epoch it was answered in
+// (-1 where the broker tells none). An answer with a lower epoch than one seen
+// before comes from a leader that has been replaced and does not know it yet.
+func (b *Builder) SetEnd(t *Topic, p int32, offset int64, epoch int32, at time.Time) {
+	d := b.topics[t.Name]
+	if d == nil || int(p) >= len(t.LogEnd) {
+		return
+	}
+	if d.prev != nil && int(p) < len(d.prev.Epoch) && epoch >= 0 && epoch < d.prev.Epoch[p] {
+		b.EndUnread(t, p, ReasonNoLeader)
+		return
+	}
+	t.LogEnd[p], t.Epoch[p], t.EndAt[p] = offset, epoch, at.UnixNano()
+	d.read[p] = true
+	if t.EndReason != nil {
+		t.EndReason[p] = ReasonNone
+	}
+	b.clock(at)
+}
+
+// EndUnread says why a log end could not be read.
+func (b *Builder) EndUnread(t *Topic, p int32, why Reason) {
+	t.EndReason = setReason(t.EndReason, len(t.LogEnd), p, why)
+}
+
+// SetStable gives a partition's last stable offset.
+func (b *Builder) SetStable(t *Topic, p int32, offset int64) {
+	if int(p) < len(t.LastStable) {
+		t.LastStable[p] = offset
+	}
+}
+
+func setReason(rs []Reason, n int, p int32, why Reason) []Reason {
+	if int(p) >= n {
+		return rs
+	}
+	if rs == nil {
+		rs = make([]Reason, n)
+	}
+	rs[p] = why
+	return rs
+}

@@ -1,0 +1,234 @@
+package collect
+
+import (
+	"math"
+	"sort"
+	"time"
+)
+
+// CommitsToReread names groups with a commit below a log start that was read
+// after it: the log may have been purged behind a commit that followed ours.
+// Their commits are to be read once more before that is called a loss.
+func (b *Builder) CommitsToReread() []string {
+	var out []string
+	for _, d := range b.order {
+		if d.why == ReasonNone && d.belowLaterStart() {
+			out = append(out, d.Name)
+		}
+	}
+	return out
+}
+
+func (d *groupDraft) belowLaterStart() bool {
+	at := d.at.UnixNano()
+	for _, gt := range d.Topics {
+		for i, c := range gt.Committed {
+			p := int(gt.Partition(i))
+			if c >= 0 && p < len(gt.Topic.LogStart) && c < gt.Topic.LogStart[p] && gt.Topic.StartAt[p] >= at {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// StartsToReread lists partitions whose log start lies beyond their log end,
+// and those whose start is needed and not known although their end is: the
+// topic was made anew, or its log cut.
+func (b *Builder) StartsToReread() []Need {
+	var out []Need
+	for _, d := range b.topics {
+		if !d.any || !d.exists {
+			continue
+		}
+		n := Need{Topic: d.Topic}
+		for p := range d.LogEnd {
+			if !d.read[p] || !d.needed[p] {
+				continue
+			}
+			if s := d.start(p); s > d.LogEnd[p] || s < 0 && d.startReason(p) == ReasonNone {
+				n.Partitions = append(n.Partitions, int32(p))
+			}
+		}
+		if n.Partitions != nil {
+			out = append(out, n)
+		}
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Topic.Name < out[j].Topic.Name })
+	return out
+}
+
+// start is a partition's log start, read or kept.
+func (d *topicDraft) start(p int) int64 {
+	if d.LogStart[p] < 0 && d.prev != nil && p < len(d.prev.LogStart) {
+		return d.prev.LogStart[p]
+	}
+	return d.LogStart[p]
+}
+
+// Suspects lists the rows on which a last stable offset would say something:
+// those with lag, by topic. Without a __transaction_state topic there are none.
+func (b *Builder) Suspects() []Need {
+	if !b.snap.Cluster.TransactionState {
+		return nil
+	}
+	wanted := map[*Topic][]bool{}
+	for _, d := range b.order {
+		for _, gt := range d.Topics {
+			for i, c := range gt.Committed {
+				p := int(gt.Partition(i))
+				if p < len(gt.Topic.LogEnd) && c < gt.Topic.LogEnd[p] && b.topics[gt.Topic.Name].Topic == gt.Topic {
+					if wanted[gt.Topic] == nil {
+						wanted[gt.Topic] = make([]bool, gt.Topic.Partitions())
+					}
+					wanted[gt.Topic][p] = true
+				}
+			}
+		}
+	}
+	var out []Need
+	for t, ps := range wanted {
+		n := Need{Topic: t}
+		for p, want := range ps {
+			if want {
+				n.Partitions = append(n.Partitions, int32(p))
+			}
+		}
+		out = append(out, n)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Topic.Name < out[j].Topic.Name })
+	return out
+}
+
+// Finish ends the poll: what could not be read for a passing reason is kept
+// from before, everything is summed up, and the snapshot is done.
+func (b *Builder) Finish(at time.Time, took time.Duration) *Snapshot {
+	s := b.snap
+	s.TakenAt, s.Took = at, took
+	b.clock(at)
+	for _, d := range b.topics {
+		if d.any {
+			b.finishTopic(d)
+			s.Topics = append(s.Topics, d.Topic)
+		}
+	}
+	sort.Slice(s.Topics, func(i, j int) bool { return s.Topics[i].Name < s.Topics[j].Name })
+	for _, d := range b.order {
+		if d.hidden {
+			continue
+		}
+		b.keepRows(d)
+		d.firstSeen(at)
+		g := d.Group
+		g.Produced, g.Consumed, g.Drain = math.NaN(), math.NaN(), math.NaN()
+		g.Lag = g.totals()
+		g.Assignment = g.assignment()
+		s.Groups = append(s.Groups, g)
+	}
+	s.Complete = s.Reached && b.complete()
+	s.expires = s.expiry()
+	return s
+}
+
+// finishTopic fills a topic's gaps from the snapshot before.
+func (b *Builder) finishTopic(d *topicDraft) {
+	for p := range d.LogEnd {
+		if !d.needed[p] {
+			continue
+		}
+		if d.read[p] {
+			if d.LogStart[p] < 0 && d.prev != nil && p < len(d.prev.LogStart) {
+				d.LogStart[p], d.StartAt[p] = d.prev.LogStart[p], d.prev.StartAt[p]
+			}
+			if !b.snap.Cluster.TransactionState {
+				d.LastStable[p] = d.LogEnd[p]
+			}
+			continue
+		}
+		why := d.endReason(p)
+		if why == ReasonNone {
+			if why = d.Reason; why == ReasonNone {
+				why = ReasonTimeout
+			}
+			b.EndUnread(d.Topic, int32(p), why)
+		}
+		if why.Passing() && d.prev != nil && p < len(d.prev.LogEnd) && d.prev.LogEnd[p] >= 0 &&
+			b.now.Sub(time.Unix(0, d.prev.EndAt[p])) <= b.opts.StaleAfter {
+			d.LogStart[p], d.StartAt[p] = d.prev.LogStart[p], d.prev.StartAt[p]
+			d.LogEnd[p], d.EndAt[p] = d.prev.LogEnd[p], d.prev.EndAt[p]
+			d.LastStable[p], d.Epoch[p] = d.prev.LastStable[p], d.prev.Epoch[p]
+			d.kept[p] = true
+		}
+	}
+}
+
+// keepRows gives rows whose log end is a kept one the commit that was read with
+// it: beside an old end, a new commit would seem to run ahead.
+func (b *Builder) keepRows(d *groupDraft) {
+	for _, gt := range d.Topics {
+		t := b.topics[gt.Topic.Name]
+		if t.Topic != gt.Topic {
+			continue
+		}
+		for i := range gt.Committed {
+			if p := int(gt.Partition(i)); p < len(t.kept) && t.kept[p] {
+				gt.keepCommit(i, d.prev)
+			}
+		}
+	}
+}
+
+// firstSeen dates the group and its members.
+func (d *groupDraft) firstSeen(at time.Time) {
+	d.FirstSeenAt = at
+	before := map[string]time.Time{}
+	if d.prev != nil {
+		d.FirstSeenAt = d.prev.FirstSeenAt
+		for i := range d.prev.Members {
+			before[d.prev.Members[i].Key()] = d.prev.Members[i].FirstSeenAt
+		}
+	}
+	for i := range d.Members {
+		m := &d.Members[i]
+		m.Host = cleanHost(m.Host)
+		if m.FirstSeenAt = before[m.Key()]; m.FirstSeenAt.IsZero() {
+			m.FirstSeenAt = at
+		}
+	}
+}
+
+// complete reports whether nothing was missed that could have been told.
+func (b *Builder) complete() bool {
+	for i := range b.snap.Problems {
+		switch b.snap.Problems[i].Stage {
+		case StageConnect, StageMetadata, StageListGroups:
+			if !b.forgiven(b.snap.Problems[i].Reason) {
+				return false
+			}
+		}
+	}
+	for _, g := range b.snap.Groups {
+		if !b.forgiven(g.Reason) || !b.forgiven(g.CommitsReason) || !b.rowsForgiven(g) {
+			return false
+		}
+	}
+	return true
+}
+
+func (b *Builder) forgiven(r Reason) bool {
+	return r == ReasonNone || r.Answers() || r == ReasonDenied && b.opts.AcceptDenied
+}
+
+func (b *Builder) rowsForgiven(g *Group) bool {
+	if g.Lag.Unknown == 0 && g.Lag.Stale == 0 {
+		return true
+	}
+	for _, gt := range g.Topics {
+		for i := range gt.Committed {
+			if l := gt.lagAt(i); l.stale || l.lag < 0 && !b.forgiven(l.reason) {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,257 @@
+package collect
+
+import "sort"
+
+// layoutGroup gives a group its rows: assigned and committed partitions, and
+// for a group of the consumer protocol all partitions of the topics it
+// subscribes to or has commits on. A standalone committer owns nothing but
+// what it committed.
+func (b *Builder) layoutGroup(d *groupDraft) {
+	if !d.asked {
+		d.why = ReasonTimeout
+	}
+	commits, keptAt := d.commits, d.at
+	kept := false
+	if d.why != ReasonNone {
+		commits = nil
+		if d.why.Passing() && d.prev != nil && !d.prev.CommitsAt.IsZero() && b.now.Sub(d.prev.CommitsAt) <= b.opts.StaleAfter {
+			commits, keptAt, kept = nil, d.prev.CommitsAt, true
+		}
+	}
+	d.CommitsReason, d.CommitsAt = d.why, keptAt
+	byTopic := map[string]*TopicCommits{}
+	for i := range commits {
+		byTopic[commits[i].Topic] = &commits[i]
+	}
+	subscribes, known := d.subscription()
+	d.Topics, d.byTopic = nil, map[string]*GroupTopic{}
+	for name, wants := range d.topicNames() {
+		if !b.opts.Filter.Topic(name) {
+			continue
+		}
+		gt := b.rows(d, name, byTopic[name], kept)
+		if gt == nil {
+			continue
+		}
+		gt.Subscribed = wants || !known || subscribes(name)
+		d.byTopic[name] = gt
+		d.Topics = append(d.Topics, gt)
+	}
+	sort.Slice(d.Topics, func(i, j int) bool { return d.Topics[i].Topic.Name < d.Topics[j].Topic.Name })
+	d.setOwners()
+	for _, gt := range d.Topics {
+		gt.Orphaned = d.MembersKnown && len(d.Members) > 0 && known && !gt.Subscribed && !gt.owned()
+		b.need(gt)
+	}
+	d.hidden = len(d.Topics) == 0 && b.opts.Filter.FiltersTopics()
+}
+
+// topic finds a topic's draft. One that nothing was said of is missing.
+func (b *Builder) topic(name string) *topicDraft {
+	d := b.topics[name]
+	if d == nil {
+		d = &topicDraft{Topic: &Topic{Name: name, Reason: ReasonTopicMissing}}
+		b.topics[name] = d
+	}
+	if d.exists && d.LogEnd == nil {
+		d.allocate(len(d.Leader))
+	}
+	return d
+}
+
+func (d *topicDraft) allocate(n int) {
+	flat := make([]int64, 5*n)
+	d.LogStart, d.LogEnd, d.LastStable, d.StartAt, d.EndAt = flat[:n:n], flat[n:2*n:2*n], flat[2*n:3*n:3*n], flat[3*n:4*n:4*n], flat[4*n:]
+	d.Epoch = make([]int32, n)
+	for p := range n {
+		d.LogStart[p], d.LogEnd[p], d.LastStable[p], d.Epoch[p] = Unknown, Unknown, Unknown, -1
+	}
+	marks := make([]bool, 3*n)
+	d.needed, d.read, d.kept = marks[:n:n], marks[n:2*n:2*n], marks[2*n:]
+}
+
+// rows lays a group's rows on one topic out; nil without any.
+func (b *Builder) rows(d *groupDraft, name string, commits *TopicCommits, kept bool) *GroupTopic {
+	t := b.topic(name)
+	gt := &GroupTopic{Topic: t.Topic}
+	var old *GroupTopic
+	if kept {
+		gt.stale = d.why
+		if old, _ = d.prev.Topic(name); old != nil && (t.Reason == ReasonNone || t.Reason.Passing()) && old.Topic.ID == t.ID {
+			// its log end must be as old as its commits, or a consumer
+			// that goes on unseen would seem to fall behind
+			gt.Topic = old.Topic
+		} else {
+			old = nil
+		}
+	}
+	parts := b.rowParts(d, t, name, commits, old)
+	n := len(parts)
+	if parts == nil {
+		n = t.Partitions()
+	}
+	if n == 0 {
+		return nil
+	}
+	gt.Parts, gt.commitsAt = parts, d.CommitsAt.UnixNano()
+	if d.CommitsAt.IsZero() {
+		gt.commitsAt = 0
+	}
+	gt.Committed, gt.CommitEpoch, gt.Owner = make([]int64, n), make([]int32, n), make([]int32, n)
+	absent := NoCommit
+	if d.why != ReasonNone {
+		absent, gt.stale = Unknown, d.why
+	}
+	for i := range n {
+		gt.Committed[i], gt.CommitEpoch[i], gt.Owner[i] = absent, -1, -1
+	}
+	switch {
+	case old != nil:
+		for i := range n {
+			if j := old.RowOf(gt.Partition(i)); j >= 0 {
+				gt.Committed[i], gt.CommitEpoch[i] = old.Committed[j], old.CommitEpoch[j]
+			}
+		}
+	case commits != nil && d.why == ReasonNone:
+		gt.setCommits(commits, d.prev)
+	}
+	return gt
+}
+
+func (gt *GroupTopic) setCommits(c *TopicCommits, prev *Group) {
+	for k, p := range c.Partitions {
+		i := gt.RowOf(p)
+		if i < 0 {
+			continue
+		}
+		if why := reasonAt(c.Reasons, k); why != ReasonNone {
+			gt.CommitReason = setReason(gt.CommitReason, gt.Rows(), int32(i), why)
+			gt.Committed[i] = Unknown
+			if why.Passing() && prev != nil {
+				gt.keepCommit(i, prev)
+			}
+			continue
+		}
+		if c.Offsets[k] >= 0 {
+			gt.Committed[i], gt.CommitEpoch[i] = c.Offsets[k], c.Epochs[k]
+		}
+	}
+}
+
+// keepCommit gives row i the commit it had before, or none.
+func (gt *GroupTopic) keepCommit(i int, prev *Group) {
+	gt.Committed[i] = Unknown
+	if prev == nil {
+		return
+	}
+	if old, ok := prev.Topic(gt.Topic.Name); ok {
+		if j := old.RowOf(gt.Partition(i)); j >= 0 {
+			gt.Committed[i], gt.CommitEpoch[i] = old.Committed[j], old.CommitEpoch[j]
+		}
+	}
+}
+
+// rowParts lists the partitions of a group's rows in order; nil stands for all
+// partitions of the topic.
+func (b *Builder) rowParts(d *groupDraft, t *topicDraft, name string, commits *TopicCommits, old *GroupTopic) []int32 {
+	whole := d.consumes() && t.exists
+	n := int32(t.Partitions())
+	var list []int32
+	add := func(p int32) {
+		if p >= 0 && (!whole || p >= n) {
+			list = append(list, p)
+		}
+	}
+	if commits != nil {
+		for k, p := range commits.Partitions {
+			if commits.Offsets[k] >= 0 || reasonAt(commits.Reasons, k) != ReasonNone {
+				add(p)
+			}
+		}
+	}
+	if old != nil {
+		for i := range old.Committed {
+			add(old.Partition(i))
+		}
+	}
+	for i := range d.Members {
+		for _, tp := range d.Members[i].Assigned {
+			if tp.Topic == name {
+				for _, p := range tp.Partitions {
+					add(p)
+				}
+			}
+		}
+	}
+	if whole && len(list) == 0 {
+		return nil
+	}
+	if whole {
+		for p := range n {
+			list = append(list, p)
+		}
+	}
+	sort.Slice(list, func(i, j int) bool { return list[i] < list[j] })
+	out := make([]int32, 0, len(list))
+	for _, p := range list {
+		if len(out) == 0 || out[len(out)-1] != p {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// setOwners writes the members' assignments into the rows.
+func (d *groupDraft) setOwners() {
+	for m := range d.Members {
+		for _, tp := range d.Members[m].Assigned {
+			gt := d.byTopic[tp.Topic]
+			if gt == nil {
+				continue
+			}
+			for _, p := range tp.Partitions {
+				i := gt.RowOf(p)
+				if i < 0 {
+					continue
+				}
+				if gt.Owner[i] < 0 {
+					gt.Owner[i] = int32(m)
+					continue
+				}
+				if gt.MoreOwners == nil {
+					gt.MoreOwners = map[int][]int32{}
+				}
+				if gt.MoreOwners[i] == nil {
+					gt.MoreOwners[i] = []int32{gt.Owner[i]}
+				}
+				gt.MoreOwners[i] = append(gt.MoreOwners[i], int32(m))
+			}
+		}
+	}
+}
+
+func (gt *GroupTopic) owned() bool {
+	for _, o := range gt.Owner {
+		if o >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// need marks a group-topic's partitions as wanted.
+func (b *Builder) need(gt *GroupTopic) {
+	d := b.topics[gt.Topic.Name]
+	d.any = true
+	if gt.Parts == nil {
+		for p := range d.needed {
+			d.needed[p] = true
+		}
+		return
+	}
+	for _, p := range gt.Parts {
+		if int(p) < len(d.needed) {
+			d.needed[p] = true
+		}
+	}
+}

@@ -1,0 +1,200 @@
+package collect
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"sync"
+	"time"
+)
+
+// MinInterval is the shortest time between two polls.
+const MinInterval = 100 * time.Millisecond
+
+// Options are what a Collector is made with.
+type Options struct {
+	Build    BuildOptions
+	Interval time.Duration // between the starts of two polls
+	Timeout  time.Duration // bounds one poll
+	// Window is the number of polls that findings judge by.
+	Window int
+	// Rules judge each update; nil for none.
+	Rules Rules
+	// Now is the clock; time.Now if nil.
+	Now func() time.Time
+	// EventLog is how many events are kept; 10,000 if 0.
+	EventLog int
+}
+
+// A Collector runs the poll loop of one cluster. There is one loop however
+// many readers there are, and polls never overlap.
+type Collector struct {
+	source  Source
+	opts    Options
+	hub     *Hub
+	tracker *tracker
+	boot    string
+	seq     uint64
+	wake    chan struct{} // holds one pending wish
+
+	mu       sync.Mutex
+	interval time.Duration
+	focus    string
+	refresh  bool
+	polling  time.Time // when the poll under way began; zero between polls
+	ended    time.Time // when the newest poll ended
+}
+
+// New makes a collector; it does nothing until Run or Once.
+func New(source Source, o Options) *Collector {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.EventLog == 0 {
+		o.EventLog = 10_000
+	}
+	c := &Collector{source: source, opts: o, hub: NewHub(o.EventLog), wake: make(chan struct{}, 1), interval: o.Interval, boot: newBoot()}
+	c.tracker = newTracker(o.Build.ClusterName, c.boot)
+	return c
+}
+
+// newBoot names a process, so that a gap in sequence numbers over a restart
+// can be told from one within it.
+func newBoot() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails, by its contract
+	return hex.EncodeToString(b[:])
+}
+
+// Hub is where updates come out.
+func (c *Collector) Hub() *Hub { return c.hub }
+
+// Focus says which group a reader looks at; "" for none. It is described at
+// every poll.
+func (c *Collector) Focus(group string) {
+	c.mu.Lock()
+	c.focus = group
+	c.mu.Unlock()
+}
+
+// Refresh asks for a poll at once.
+func (c *Collector) Refresh() {
+	c.mu.Lock()
+	c.refresh = true
+	c.mu.Unlock()
+	c.nudge()
+}
+
+// SetInterval changes the time between polls; MinInterval is the least.
+func (c *Collector) SetInterval(d time.Duration) {
+	c.mu.Lock()
+	c.interval = max(d, MinInterval)
+	c.mu.Unlock()
+	c.nudge()
+}
+
+// Interval is the time between polls as it is now.
+func (c *Collector) Interval() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.interval
+}
+
+func (c *Collector) nudge() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Alive reports whether the loop still turns: no poll has been under way, and
+// no pause lasted, for longer than limit.
+func (c *Collector) Alive(now time.Time, limit time.Duration) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	since := c.ended
+	if !c.polling.IsZero() {
+		since = c.polling
+	}
+	return since.IsZero() || now.Sub(since) <= limit
+}
+
+// Run polls until ctx ends, and then closes the hub. It never gives up: what
+// fails is in the updates.
+func (c *Collector) Run(ctx context.Context) {
+	defer c.hub.Close()
+	for ctx.Err() == nil {
+		started := c.opts.Now()
+		c.poll(ctx, started)
+		c.rest(ctx, started)
+	}
+}
+
+// Once makes one poll and the time search that its deadline leaves room for.
+func (c *Collector) Once(ctx context.Context) *Update {
+	started := c.opts.Now()
+	ctx, cancel := context.WithDeadline(ctx, started.Add(c.opts.Timeout))
+	defer cancel()
+	s := c.source.Poll(ctx, c.ask(started))
+	c.searchTimes(ctx, s)
+	return c.finish(s)
+}
+
+// poll makes one poll and publishes it.
+func (c *Collector) poll(ctx context.Context, started time.Time) {
+	c.mu.Lock()
+	c.polling, c.refresh = started, false
+	c.mu.Unlock()
+	pctx, cancel := context.WithDeadline(ctx, started.Add(c.opts.Timeout))
+	s := c.source.Poll(pctx, c.ask(started))
+	cancel()
+	if ctx.Err() != nil {
+		return // what a poll that was told to stop has read is no answer
+	}
+	c.finish(s)
+	c.mu.Lock()
+	c.polling, c.ended = time.Time{}, c.opts.Now()
+	c.mu.Unlock()
+}
+
+// finish gives a snapshot its memory and its judgement, and publishes it.
+func (c *Collector) finish(s *Snapshot) *Update {
+	c.seq++
+	u := &Update{Boot: c.boot, Seq: c.seq, Snapshot: s, Interval: c.Interval()}
+	u.NextPoll = s.TakenAt.Add(-s.Took).Add(u.Interval)
+	u.Events = c.tracker.advance(s)
+	if c.opts.Rules != nil {
+		u.Findings = c.opts.Rules.Judge(u)
+	}
+	c.hub.Publish(u)
+	return u
+}
+
+// rest waits for the next poll, and searches for times meanwhile. A poll that
+// took longer than the interval is followed by the next at once.
+func (c *Collector) rest(ctx context.Context, started time.Time) {
+	if u := c.hub.Latest(); u != nil {
+		due := started.Add(c.Interval())
+		if left := due.Sub(c.opts.Now()); left > 0 {
+			sctx, cancel := context.WithTimeout(ctx, left)
+			c.searchTimes(sctx, u.Snapshot)
+			cancel()
+		}
+	}
+	for ctx.Err() == nil {
+		c.mu.Lock()
+		wanted, due := c.refresh, started.Add(c.interval)
+		c.mu.Unlock()
+		left := due.Sub(c.opts.Now())
+		if wanted || left <= 0 {
+			return
+		}
+		timer := time.NewTimer(left)
+		select {
+		case <-timer.C:
+		case <-c.wake:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+	}
+}

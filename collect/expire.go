@@ -1,0 +1,124 @@
+package collect
+
+import "time"
+
+// expiry is when the oldest number shown becomes too old; zero without any.
+func (s *Snapshot) expiry() time.Time {
+	var oldest int64
+	older := func(at int64) {
+		if at > 0 && (oldest == 0 || at < oldest) {
+			oldest = at
+		}
+	}
+	for _, t := range s.Topics {
+		for p, at := range t.EndAt {
+			if t.LogEnd[p] >= 0 {
+				older(at)
+			}
+		}
+	}
+	for _, g := range s.Groups {
+		for _, gt := range g.Topics {
+			older(gt.commitsAt)
+		}
+	}
+	if oldest == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, oldest).Add(s.StaleAfter)
+}
+
+// At is the snapshot as it may be shown at a later moment: the snapshot itself
+// while all its numbers may stand, otherwise a copy in which those that are
+// older than StaleAfter are unknown. A poll that hangs must not leave a frozen
+// number that looks healthy.
+func (s *Snapshot) At(now time.Time) *Snapshot {
+	if s.expires.IsZero() || !now.After(s.expires) {
+		return s
+	}
+	limit := now.Add(-s.StaleAfter).UnixNano()
+	out := *s
+	topics := map[*Topic]*Topic{}
+	renew := func(t *Topic) *Topic {
+		if n, ok := topics[t]; ok {
+			return n
+		}
+		n := t.expired(limit)
+		topics[t] = n
+		return n
+	}
+	out.Topics = make([]*Topic, len(s.Topics))
+	for i, t := range s.Topics {
+		out.Topics[i] = renew(t)
+	}
+	out.Groups = make([]*Group, len(s.Groups))
+	for i, g := range s.Groups {
+		out.Groups[i] = g.expired(limit, renew)
+		if !out.Groups[i].Lag.Complete {
+			out.Complete = false
+		}
+	}
+	out.expires = out.expiry()
+	return &out
+}
+
+// expired is the topic without log ends read before limit.
+func (t *Topic) expired(limit int64) *Topic {
+	n := t
+	for p, at := range t.EndAt {
+		if t.LogEnd[p] < 0 || at >= limit {
+			continue
+		}
+		if n == t {
+			c := *t
+			n = &c
+			n.LogEnd = append([]int64(nil), t.LogEnd...)
+			n.EndReason = append(make([]Reason, 0, len(t.LogEnd)), t.EndReason...)
+			n.EndReason = n.EndReason[:len(t.LogEnd)]
+		}
+		n.LogEnd[p] = Unknown
+		if n.EndReason[p] == ReasonNone {
+			n.EndReason[p] = ReasonTimeout
+		}
+	}
+	return n
+}
+
+// expired is the group without commits and descriptions read before limit.
+func (g *Group) expired(limit int64, renew func(*Topic) *Topic) *Group {
+	c := *g
+	c.Topics = make([]*GroupTopic, len(g.Topics))
+	for i, gt := range g.Topics {
+		n := *gt
+		n.Topic = renew(gt.Topic)
+		if gt.commitsAt > 0 && gt.commitsAt < limit {
+			n.Committed = make([]int64, len(gt.Committed))
+			for k := range n.Committed {
+				n.Committed[k] = Unknown
+			}
+			if n.stale == ReasonNone {
+				n.stale = ReasonTimeout
+			}
+		}
+		c.Topics[i] = &n
+	}
+	if !g.DescribedAt.IsZero() && g.DescribedAt.UnixNano() < limit {
+		c.State, c.MembersKnown, c.Members = StateUnknown, false, nil
+		if c.Reason == ReasonNone {
+			c.Reason = ReasonTimeout
+		}
+		for _, gt := range c.Topics {
+			gt.Owner, gt.MoreOwners = unowned(len(gt.Owner)), nil
+		}
+	}
+	c.Lag, c.Assignment = c.totals(), c.assignment()
+	return &c
+}
+
+func unowned(n int) []int32 {
+	o := make([]int32, n)
+	for i := range o {
+		o[i] = -1
+	}
+	return o
+}

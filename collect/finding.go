@@ -1,0 +1,108 @@
+package collect
+
+import "time"
+
+// Severity is how much a finding matters.
+type Severity uint8
+
+// The severities, least first.
+const (
+	Info Severity = iota
+	Warning
+	Critical
+)
+
+var severityNames = [...]string{"info", "warning", "critical"}
+
+// String is the severity as documents spell it.
+func (s Severity) String() string { return severityNames[s] }
+
+// ParseSeverity is the inverse of String.
+func ParseSeverity(w string) (Severity, bool) {
+	for i, n := range severityNames {
+		if n == w {
+			return Severity(i), true
+		}
+	}
+	return Info, false
+}
+
+// A Finding says what is wrong, since when, on what evidence, and what would
+// change it.
+type Finding struct {
+	Group    string // "" for a finding about the cluster
+	Code     string
+	Severity Severity
+	Primary  bool // the first raised in order of precedence: cause before symptom
+	Since    time.Time
+	Where    Where
+	CausedBy string // code of the cluster finding behind it
+	Summary  string // one sentence with the numbers
+	Evidence []Evidence
+	Advice   string // one sentence that can be acted on
+}
+
+// Where is what a finding is about.
+type Where struct {
+	Topics     []string
+	Partitions []PartitionRef
+	Members    []string // member ids
+}
+
+// PartitionRef names a partition.
+type PartitionRef struct {
+	Topic     string
+	Partition int32
+}
+
+// Evidence is one number or word a finding rests on.
+type Evidence struct {
+	Name  string
+	Value any // float64, int64, string or bool
+}
+
+// Rules judge updates. They hold their own hysteresis, and are called once an
+// update, in order, by the loop's goroutine.
+type Rules interface {
+	// Judge returns every finding raised now, the cluster's first, then by
+	// group, primary first, then by severity. It must not keep or change u.
+	Judge(u *Update) []Finding
+}
+
+// A Planner answers what an assignor would do with a group.
+type Planner interface {
+	// Plan works out the assignment; it reads g and does not keep it. An
+	// unknown assignor is an error that names the known ones.
+	Plan(g *Group, s *Snapshot, change Change) (*Plan, error)
+}
+
+// Change is a what-if: another assignor, other members, other partitions.
+type Change struct {
+	Assignor   string           // "" for the group's own
+	AddMembers []string         // identities
+	Remove     []string         // member ids, instance ids or client ids
+	Partitions map[string]int32 // new partition counts by topic
+}
+
+// A Plan is what an assignor would do.
+type Plan struct {
+	Assignor string
+	// Exact is true where the owners are promised; otherwise only shapes,
+	// balance and movement are.
+	Exact   bool
+	Members []PlannedMember
+	Rounds  int   // rebalances until it is reached
+	Moved   int64 // partitions that change hands
+
+	SkewPartitions, SkewRate float64 // NaN if not known
+	Colocated, Copartitioned int64   // Unknown where the question makes no sense
+	Idle                     int64
+	Reason                   string // one sentence, where this is a recommendation
+}
+
+// PlannedMember is one member's share in a plan.
+type PlannedMember struct {
+	MemberRef
+	Assigned []TopicPartitions
+	Rate     float64 // records per second produced on its partitions; NaN if not known
+}

@@ -1,0 +1,289 @@
+package collect
+
+import (
+	"strings"
+	"time"
+)
+
+// GroupType is a group's protocol as the group list gives it. A type that is
+// not known here is kept under its own name.
+type GroupType string
+
+// The types Kafka has today.
+const (
+	TypeClassic  GroupType = "classic"
+	TypeConsumer GroupType = "consumer" // KIP-848
+	TypeShare    GroupType = "share"    // KIP-932
+	TypeStreams  GroupType = "streams"  // KIP-1071
+)
+
+// Group states that rules compare with; any other word a broker uses is kept.
+const (
+	StateStable              = "Stable"
+	StateEmpty               = "Empty"
+	StateDead                = "Dead"
+	StatePreparingRebalance  = "PreparingRebalance"
+	StateCompletingRebalance = "CompletingRebalance"
+	StateAssigning           = "Assigning"
+	StateReconciling         = "Reconciling"
+	StateNotReady            = "NotReady"
+	StateUnknown             = "Unknown"
+)
+
+// States lists the states that groups of a type can be in, Unknown aside: what
+// an exporter gives a 0 for.
+func (t GroupType) States() []string {
+	switch t {
+	case TypeConsumer:
+		return []string{StateEmpty, StateAssigning, StateReconciling, StateStable, StateDead}
+	case TypeShare:
+		return []string{StateEmpty, StateStable, StateDead}
+	case TypeStreams:
+		return []string{StateEmpty, StateNotReady, StateAssigning, StateReconciling, StateStable, StateDead}
+	}
+	return []string{StateEmpty, StatePreparingRebalance, StateCompletingRebalance, StateStable, StateDead}
+}
+
+// A Group is one consumer group of a snapshot.
+type Group struct {
+	Name         string
+	Type         GroupType
+	State        string
+	Reason       Reason // why the group could not be described just now
+	ProtocolType string
+	Assignor     string
+	Coordinator  int32 // broker id, -1 if not known
+	Generation   Generation
+	DescribedAt  time.Time // zero if never described
+	FirstSeenAt  time.Time
+
+	// MembersKnown is false where the members could not be read: Members is
+	// then nil and says nothing.
+	MembersKnown bool
+	Members      []Member // by client id, then member id
+	// AssignmentStale is true when the assignments shown are those of an
+	// earlier stable generation, because brokers do not tell the current ones
+	// during a rebalance or did not answer.
+	AssignmentStale bool
+
+	// Topics on which the group has rows, by name.
+	Topics []*GroupTopic
+	// CommitsAt is when the commits were read; zero if never.
+	CommitsAt time.Time
+	// CommitsReason is why this poll could not read the commits; what is
+	// shown is then kept, or unknown.
+	CommitsReason Reason
+
+	// What follows is worked out when the snapshot is built or tracked.
+
+	Lag        Totals
+	Assignment Assignment
+	Produced   float64   // records per second on the group's rows; NaN if not known
+	Consumed   float64   // records per second by commit progress; NaN if not known
+	Drain      float64   // seconds until lag is 0; NaN while growing, at 0, or not known
+	ProgressAt time.Time // when a commit of the group last advanced; zero if not seen
+	Counters   GroupCounters
+}
+
+// Generation is a classic group's generation or another group's epoch.
+type Generation struct {
+	Value  int64 // Unknown if not known
+	Exact  bool  // false: a lower bound
+	Source GenerationSource
+}
+
+// GenerationSource says where a generation comes from.
+type GenerationSource string
+
+// The sources.
+const (
+	SourceNone           GenerationSource = ""
+	SourceEpoch          GenerationSource = "epoch"
+	SourceMemberMetadata GenerationSource = "member_metadata"
+	SourceOffsetsTopic   GenerationSource = "offsets_topic"
+)
+
+// Known reports whether there is a generation.
+func (g Generation) Known() bool { return g.Value >= 0 }
+
+// GroupCounters only ever grow while the process watches the group.
+type GroupCounters struct {
+	Rebalances      int64
+	RebalancesLower bool // the count is a lower bound
+	RebalanceTime   time.Duration
+	RebalanceEvents int64 // rebalances whose duration is in RebalanceTime
+	LastRebalanceAt time.Time
+	Moved           int64
+	Produced        int64 // records appended to the group's rows
+	Consumed        int64 // records by which commits advanced
+	Overtaken       int64 // records that retention took before they were read
+	JumpsBack       int64 // commits moved backwards
+	JumpsForward    int64 // commits moved past the log end
+}
+
+// Rebalancing reports whether the group is between two assignments.
+func (g *Group) Rebalancing() bool {
+	switch g.State {
+	case StatePreparingRebalance, StateCompletingRebalance, StateAssigning, StateReconciling:
+		return true
+	}
+	return false
+}
+
+// consumes reports whether the group follows the consumer protocol, so that
+// all partitions of its topics are its own.
+func (g *Group) consumes() bool {
+	return g.Type == TypeConsumer || g.Type == TypeClassic && g.ProtocolType == "consumer"
+}
+
+// Topic finds the group's rows on a topic.
+func (g *Group) Topic(name string) (*GroupTopic, bool) {
+	for _, gt := range g.Topics {
+		if gt.Topic.Name == name {
+			return gt, true
+		}
+	}
+	return nil, false
+}
+
+// Rows is the number of rows the group has.
+func (g *Group) Rows() int {
+	n := 0
+	for _, gt := range g.Topics {
+		n += gt.Rows()
+	}
+	return n
+}
+
+// A GroupTopic is a group's rows on one topic: flat arrays, one element a row,
+// in order of partition. A row with its lag is computed when asked for.
+type GroupTopic struct {
+	Topic *Topic
+
+	// Parts has the partition of each row; nil when row i is partition i.
+	Parts []int32
+
+	Committed   []int64 // offset, NoCommit, or Unknown where it was not read
+	CommitEpoch []int32 // leader epoch of the commit, -1 if not told
+	// CommitReason is why a single commit could not be read; nil when all
+	// could, or none (then Group.CommitsReason says why).
+	CommitReason []Reason
+
+	Owner []int32 // index into Group.Members, -1 without an owner
+	// MoreOwners has all owners of rows that have several.
+	MoreOwners map[int][]int32
+
+	// Subscribed is true when some member subscribes to the topic, or when
+	// subscriptions are not known.
+	Subscribed bool
+	// Orphaned is true when the group has members and none subscribes to the
+	// topic any more.
+	Orphaned bool
+
+	commitsAt int64 // Unix nanoseconds; the group's, but for kept rows
+	stale     Reason
+
+	// The tracker's arrays, one element a row; nil until it has something.
+
+	Consumed   []float32 // records per second; NaN if not known
+	ProgressAt []int64   // when the commit last advanced, Unix nanoseconds; 0 not seen
+	Ages       []Age     // of the first unread record; nil when no row has lag
+}
+
+// Rows is the number of rows.
+func (gt *GroupTopic) Rows() int { return len(gt.Committed) }
+
+// Partition is the partition of row i.
+func (gt *GroupTopic) Partition(i int) int32 {
+	if gt.Parts == nil {
+		return int32(i)
+	}
+	return gt.Parts[i]
+}
+
+// RowOf is the row of a partition, -1 without one.
+func (gt *GroupTopic) RowOf(p int32) int {
+	if gt.Parts == nil {
+		if int(p) < len(gt.Committed) {
+			return int(p)
+		}
+		return -1
+	}
+	lo, hi := 0, len(gt.Parts)
+	for lo < hi {
+		if m := (lo + hi) / 2; gt.Parts[m] < p {
+			lo = m + 1
+		} else {
+			hi = m
+		}
+	}
+	if lo < len(gt.Parts) && gt.Parts[lo] == p {
+		return lo
+	}
+	return -1
+}
+
+// A Member is one member of a group.
+type Member struct {
+	ID         string
+	ClientID   string
+	Host       string // without Kafka's leading "/"
+	InstanceID string // "" for a dynamic member
+	Rack       string
+	Epoch      int32 // -1 where the group has none
+	// Generation is what the member sent when it last joined; -1 if it sent
+	// none, or in groups with epochs.
+	Generation int32
+
+	Subscribed []string // sorted; nil if not known
+	Regex      string   // KIP-848 pattern subscription
+	Assigned   []TopicPartitions
+	Target     []TopicPartitions // nil where the group has no targets
+	HasTarget  bool              // the group's protocol has targets
+	Decode     Decode
+
+	FirstSeenAt time.Time
+}
+
+// Key is a member's identity over restarts: its instance id, else its member id.
+func (m *Member) Key() string {
+	if m.InstanceID != "" {
+		return "instance " + m.InstanceID
+	}
+	return m.ID
+}
+
+// Partitions is how many partitions the member owns.
+func (m *Member) Partitions() int {
+	n := 0
+	for _, tp := range m.Assigned {
+		n += len(tp.Partitions)
+	}
+	return n
+}
+
+// Idle reports whether the member is known to own nothing and to be given
+// nothing. One whose assignment cannot be decoded is not idle.
+func (m *Member) Idle() bool {
+	return (m.Decode == DecodeOK || m.Decode == DecodeEmpty) && m.Partitions() == 0 && len(m.Target) == 0
+}
+
+// TopicPartitions are some partitions of one topic, in order.
+type TopicPartitions struct {
+	Topic      string
+	Partitions []int32
+}
+
+// Decode is what became of a member's assignment bytes.
+type Decode string
+
+// The outcomes.
+const (
+	DecodeOK          Decode = "ok"
+	DecodeEmpty       Decode = "empty"        // no bytes, or no partitions
+	DecodeNotConsumer Decode = "not_consumer" // another protocol's bytes
+	DecodeUndecodable Decode = "undecodable"
+)
+
+// cleanHost drops the slash that Kafka puts before a client's address.
+func cleanHost(h string) string { return strings.TrimPrefix(h, "/") }

@@ -1,0 +1,231 @@
+package collect
+
+import (
+	"math"
+	"time"
+)
+
+// Status is where a row's committed offset lies against its log.
+type Status uint8
+
+// The rows of the lag table.
+const (
+	StatusUnknown  Status = iota // log end, log start or commit could not be read
+	StatusOK                     // log start <= commit <= log end: lag is end - commit
+	StatusNoCommit               // no commit: lag is what the log still holds, end - start
+	StatusLost                   // commit < log start: lag is end - start, the rest is lost
+	StatusAhead                  // commit > log end: lag 0; topic recreated, truncated, or commit set by hand
+)
+
+var statusNames = [...]string{"unknown", "ok", "no_commit", "lost", "ahead"}
+
+// String is the status as documents spell it.
+func (s Status) String() string { return statusNames[s] }
+
+// ParseStatus is the inverse of String.
+func ParseStatus(w string) (Status, bool) {
+	for i, n := range statusNames {
+		if n == w {
+			return Status(i), true
+		}
+	}
+	return StatusUnknown, false
+}
+
+// lagged is a row's lag and nothing else: what totals are made of.
+type lagged struct {
+	lag     int64 // Unknown if not known
+	lost    int64
+	ahead   int64
+	status  Status
+	stale   bool
+	reason  Reason // why unknown or stale
+	started bool   // the group has a commit here
+}
+
+// lagAt applies the lag table to row i.
+//
+// The order in which the three offsets were read matters: start, commit, end.
+// An end older than the commit would call a healthy row ahead, a start newer
+// than the commit would call a purge that followed the commit a loss.
+func (gt *GroupTopic) lagAt(i int) lagged {
+	t, p, c := gt.Topic, int(gt.Partition(i)), gt.Committed[i]
+	r := lagged{lag: Unknown, started: c >= 0}
+	if t.Reason != ReasonNone && !t.Reason.Passing() {
+		r.reason = t.Reason
+		return r
+	}
+	if p >= len(t.LogEnd) {
+		if r.reason = t.Reason; r.reason == ReasonNone {
+			r.reason = ReasonTopicMissing
+		}
+		return r
+	}
+	r.reason = gt.commitReason(i)
+	if r.reason == ReasonNone {
+		if r.reason = t.endReason(p); r.reason == ReasonNone {
+			r.reason = t.Reason
+		}
+	}
+	s, e := t.LogStart[p], t.LogEnd[p]
+	if e < 0 || c == Unknown || s < 0 {
+		if r.reason == ReasonNone {
+			if r.reason = t.startReason(p); r.reason == ReasonNone {
+				r.reason = ReasonTimeout
+			}
+		}
+		return r
+	}
+	r.stale = r.reason != ReasonNone
+	switch {
+	case c == NoCommit:
+		r.status, r.lag = StatusNoCommit, max(0, e-s)
+	case c > e:
+		r.status, r.lag, r.ahead = StatusAhead, 0, c-e
+	case c < s:
+		r.status, r.lag, r.lost = StatusLost, max(0, e-s), s-c
+	default:
+		r.status, r.lag = StatusOK, e-c
+	}
+	return r
+}
+
+func (gt *GroupTopic) commitReason(i int) Reason {
+	if gt.stale != ReasonNone {
+		return gt.stale
+	}
+	return reasonAt(gt.CommitReason, i)
+}
+
+// stableLag is the lag below the last stable offset: what a read_committed
+// consumer could read now. Unknown where lag is positive and the last stable
+// offset was not asked for.
+func (gt *GroupTopic) stableLag(i int, l lagged) int64 {
+	if l.lag <= 0 {
+		return l.lag
+	}
+	p := int(gt.Partition(i))
+	lso := gt.Topic.LastStable[p]
+	if lso < 0 {
+		return Unknown
+	}
+	return min(l.lag, max(0, lso-gt.position(i, p)))
+}
+
+// position is the offset of the first record the group has yet to read and
+// still can: its commit, or the log start where that is later or there is none.
+func (gt *GroupTopic) position(i, p int) int64 {
+	return max(gt.Committed[i], gt.Topic.LogStart[p])
+}
+
+// A Row is one partition of a group with everything known of it.
+type Row struct {
+	Topic     string
+	Partition int32
+
+	LogStart, LogEnd, LastStable int64 // Unknown if not read
+	Committed                    int64 // NoCommit or Unknown
+	CommitEpoch                  int32 // -1 if not told
+	Lag, LagStable               int64 // records; Unknown if not known
+	Status                       Status
+	Stale                        bool
+	Reason                       Reason // why unknown or stale
+	Lost, Ahead                  int64  // records
+
+	Age                Age
+	Headroom           float64 // seconds; NaN if not known
+	Produced, Consumed float64 // records per second; NaN if not known
+	ProgressAt         time.Time
+	AsOf               time.Time // zero if never read
+	Owner              int32     // index into Group.Members, -1 without one
+	Owners             []int32   // all of them, where there are several
+	Leader             int32     // broker id, -1 without one
+	Orphaned           bool
+}
+
+// Row works out row i.
+func (gt *GroupTopic) Row(i int) Row {
+	t, p := gt.Topic, int(gt.Partition(i))
+	l := gt.lagAt(i)
+	r := Row{
+		Topic: t.Name, Partition: int32(p),
+		LogStart: Unknown, LogEnd: Unknown, LastStable: Unknown, LagStable: Unknown,
+		Committed: gt.Committed[i], CommitEpoch: gt.CommitEpoch[i],
+		Lag: l.lag, Status: l.status, Stale: l.stale, Reason: l.reason, Lost: l.lost, Ahead: l.ahead,
+		Headroom: math.NaN(), Produced: math.NaN(), Consumed: math.NaN(),
+		Owner: gt.Owner[i], Owners: gt.MoreOwners[i], Leader: -1, Orphaned: gt.Orphaned,
+	}
+	if p < len(t.LogEnd) && (t.Reason == ReasonNone || t.Reason.Passing()) {
+		r.LogStart, r.LogEnd, r.LastStable, r.Leader = t.LogStart[p], t.LogEnd[p], t.LastStable[p], t.Leader[p]
+		if t.EndAt[p] > 0 && gt.commitsAt > 0 {
+			r.AsOf = time.Unix(0, min(t.EndAt[p], gt.commitsAt))
+		}
+		if t.Produced != nil {
+			r.Produced = float64(t.Produced[p])
+		}
+		if l.lag >= 0 {
+			r.LagStable = gt.stableLag(i, l)
+		}
+	}
+	if gt.Consumed != nil {
+		r.Consumed = float64(gt.Consumed[i])
+	}
+	if gt.ProgressAt != nil && gt.ProgressAt[i] > 0 {
+		r.ProgressAt = time.Unix(0, gt.ProgressAt[i])
+	}
+	r.Age = gt.age(i, l)
+	return r
+}
+
+// age is the time lag of row i: 0 where there is no lag, else the age of the
+// first unread record as far as it is known.
+func (gt *GroupTopic) age(i int, l lagged) Age {
+	switch {
+	case l.lag == 0:
+		return Age{Method: MethodExact}
+	case l.lag > 0 && gt.Ages != nil:
+		return gt.Ages[i]
+	case l.lag < 0:
+		return unknownAge(SecondsReason(l.reason.String()))
+	}
+	return unknownAge("")
+}
+
+// Age is a time lag: how long ago the first unread record was produced.
+type Age struct {
+	Seconds float64 // NaN if not known
+	Error   float64 // bound of the error in seconds
+	Method  Method
+	Reason  SecondsReason // why not known
+}
+
+// Known reports whether there is a number.
+func (a Age) Known() bool { return a.Method != MethodUnknown }
+
+func unknownAge(why SecondsReason) Age { return Age{Seconds: math.NaN(), Reason: why} }
+
+// Method says how an age was found.
+type Method uint8
+
+// The methods.
+const (
+	MethodUnknown      Method = iota
+	MethodExact               // the record's own timestamp, or nothing to read
+	MethodInterpolated        // between two known points, within Error
+	MethodAtLeast             // older than what was asked for so far
+)
+
+var methodNames = [...]string{"unknown", "exact", "interpolated", "at_least"}
+
+// String is the method as documents spell it.
+func (m Method) String() string { return methodNames[m] }
+
+// SecondsReason is why seconds are not known: a Reason's word, or one of these.
+type SecondsReason string
+
+// The reasons that only seconds can have.
+const (
+	SecondsControlRecords SecondsReason = "control_records" // what is unread may be transaction markers only
+	SecondsClockSkew      SecondsReason = "clock_skew"      // timestamps lie in the future
+	SecondsBudget         SecondsReason = "budget"          // the search has not come to it yet
+)

@@ -1,0 +1,204 @@
+package collect
+
+import "math"
+
+// Totals is what a group's rows add up to, with how the sums were formed.
+type Totals struct {
+	Records int64 // sum of known lags; Unknown when rows exist and none is known
+	Max     int64 // largest known lag; Unknown likewise
+	Stable  int64 // sum of lags below the last stable offset; Unknown if a row with lag lacks it
+
+	Known    int // rows with a lag; NoCommitRows is a part of it
+	Unknown  int // rows without
+	NoCommit int // rows without a commit, counted from the log start
+	Stale    int // rows whose numbers are kept from an earlier poll
+
+	AssignedRecords int64 // on rows with an owner
+	OrphanedRecords int64 // on topics no member subscribes to any more
+	NoCommitRecords int64
+	LostRecords     int64
+
+	Complete bool // neither stale nor unknown rows, and the commits were read
+
+	Age      Age     // of the worst judged row
+	Headroom float64 // seconds, the smallest of the judged rows; NaN if not known
+}
+
+// totals adds the group's rows up. A group whose commits were never read and
+// that has no rows is not at 0: nothing is known of it.
+func (g *Group) totals() Totals {
+	t := Totals{Complete: true, Headroom: math.NaN()}
+	committed := false
+	for _, gt := range g.Topics {
+		for i := range gt.Committed {
+			t.add(gt, i)
+			committed = committed || gt.Committed[i] >= 0
+		}
+	}
+	if t.Known == 0 && (t.Unknown > 0 || g.CommitsReason != ReasonNone) {
+		t.Records, t.Max, t.Stable = Unknown, Unknown, Unknown
+	}
+	if t.Unknown > 0 || t.Stale > 0 || g.CommitsReason != ReasonNone {
+		t.Complete = false
+	}
+	t.Age = g.worstAge(committed, t.Known)
+	return t
+}
+
+func (t *Totals) add(gt *GroupTopic, i int) {
+	l := gt.lagAt(i)
+	if l.stale {
+		t.Stale++
+	}
+	if l.lag < 0 {
+		t.Unknown++
+		return
+	}
+	t.Known++
+	t.Records += l.lag
+	t.Max = max(t.Max, l.lag)
+	t.LostRecords += l.lost
+	if l.status == StatusNoCommit {
+		t.NoCommit++
+		t.NoCommitRecords += l.lag
+	}
+	if gt.Owner[i] >= 0 {
+		t.AssignedRecords += l.lag
+	}
+	if gt.Orphaned {
+		t.OrphanedRecords += l.lag
+	}
+	if t.Stable >= 0 {
+		if s := gt.stableLag(i, l); s >= 0 {
+			t.Stable += s
+		} else {
+			t.Stable = Unknown
+		}
+	}
+}
+
+// judged reports whether findings, group seconds and drain time count row i:
+// an orphaned row is nobody's work, and a row without a commit is a guess
+// while others have one.
+func (gt *GroupTopic) judged(i int, groupCommitted bool) bool {
+	return !gt.Orphaned && (gt.Committed[i] >= 0 || !groupCommitted)
+}
+
+// worstAge is the largest age of a judged row. Where some judged row with lag
+// has no known age, the largest known one is only a lower limit.
+func (g *Group) worstAge(committed bool, known int) Age {
+	worst, gap, any := Age{Method: MethodExact}, SecondsReason(""), false
+	missing := known == 0 && (len(g.Topics) > 0 || g.CommitsReason != ReasonNone)
+	for _, gt := range g.Topics {
+		for i := range gt.Committed {
+			if !gt.judged(i, committed) {
+				continue
+			}
+			l := gt.lagAt(i)
+			if l.lag == 0 {
+				any = true
+				continue
+			}
+			switch a := gt.age(i, l); {
+			case a.Known():
+				any = true
+				if a.Seconds > worst.Seconds || worst.Seconds == 0 {
+					worst = a
+				}
+			case l.lag > 0 && a.Reason != SecondsControlRecords:
+				missing, gap = true, a.Reason
+			}
+		}
+	}
+	switch {
+	case missing && worst.Seconds > 0:
+		worst.Method = MethodAtLeast
+	case missing:
+		return unknownAge(gap)
+	case !any && known == 0 && g.CommitsReason != ReasonNone:
+		return unknownAge(SecondsReason(g.CommitsReason.String()))
+	}
+	return worst
+}
+
+// TopicTotals is what a group's rows on one topic add up to.
+func (gt *GroupTopic) TopicTotals() Totals {
+	t := Totals{Complete: true, Headroom: math.NaN()}
+	for i := range gt.Committed {
+		t.add(gt, i)
+	}
+	if t.Known == 0 && t.Unknown > 0 {
+		t.Records, t.Max, t.Stable = Unknown, Unknown, Unknown
+	}
+	t.Complete = t.Unknown == 0 && t.Stale == 0
+	return t
+}
+
+// MemberTotals is what one member's rows add up to.
+type MemberTotals struct {
+	Lag                int64   // Unknown when none of its rows is known
+	Unknown            int     // rows without a lag
+	Produced, Consumed float64 // records per second; NaN if not known
+	ProgressAt         int64   // Unix nanoseconds; 0 if not seen
+}
+
+// MemberTotals adds the rows up by owner, one element a member. A row with
+// several owners counts for each.
+func (g *Group) MemberTotals() []MemberTotals {
+	out := make([]MemberTotals, len(g.Members))
+	known := make([]int, len(g.Members))
+	for i := range out {
+		out[i].Produced, out[i].Consumed = math.NaN(), math.NaN()
+	}
+	for _, gt := range g.Topics {
+		for i := range gt.Committed {
+			if gt.Owner[i] < 0 {
+				continue
+			}
+			if more := gt.MoreOwners[i]; more != nil {
+				for _, m := range more {
+					known[m] += out[m].add(gt, i)
+				}
+				continue
+			}
+			m := gt.Owner[i]
+			known[m] += out[m].add(gt, i)
+		}
+	}
+	for i := range out {
+		if known[i] == 0 && out[i].Unknown > 0 {
+			out[i].Lag = Unknown
+		}
+	}
+	return out
+}
+
+func (m *MemberTotals) add(gt *GroupTopic, i int) (known int) {
+	if p := int(gt.Partition(i)); gt.Topic.Produced != nil && p < len(gt.Topic.Produced) {
+		m.Produced = plus(m.Produced, float64(gt.Topic.Produced[p]))
+	}
+	if gt.Consumed != nil {
+		m.Consumed = plus(m.Consumed, float64(gt.Consumed[i]))
+	}
+	if gt.ProgressAt != nil {
+		m.ProgressAt = max(m.ProgressAt, gt.ProgressAt[i])
+	}
+	l := gt.lagAt(i)
+	if l.lag < 0 {
+		m.Unknown++
+		return 0
+	}
+	m.Lag += l.lag
+	return 1
+}
+
+// plus adds two numbers of which either may be not known.
+func plus(a, b float64) float64 {
+	switch {
+	case math.IsNaN(a):
+		return b
+	case math.IsNaN(b):
+		return a
+	}
+	return a + b
+}

@@ -1,0 +1,286 @@
+package document
+
+// Schema names the shape of every document here.
+const Schema = "klagtop/v1"
+
+// Document is one look at a cluster. Pointers are null where a number is not
+// known; times are RFC 3339 with nanoseconds.
+type Document struct {
+	Schema      string    `json:"schema"`
+	Cluster     Cluster   `json:"cluster"`
+	TakenAt     string    `json:"taken_at"`
+	PollSeconds float64   `json:"poll_seconds"`
+	Complete    bool      `json:"complete"`
+	Filtered    bool      `json:"filtered"`
+	Problems    []Problem `json:"problems"`
+	Findings    []Finding `json:"findings"`
+	Groups      []Group   `json:"groups"`
+}
+
+// Cluster is what the brokers say of themselves.
+type Cluster struct {
+	Name          string `json:"name"`
+	ID            string `json:"id"`
+	Brokers       *int   `json:"brokers"`
+	Controller    *int32 `json:"controller"`
+	SeesAllGroups *bool  `json:"sees_all_groups"`
+	SeesAllTopics *bool  `json:"sees_all_topics"`
+}
+
+// Problem is one thing a poll could not do.
+type Problem struct {
+	Stage     string `json:"stage"`
+	Broker    *int32 `json:"broker"`
+	Group     string `json:"group"`
+	Topic     string `json:"topic"`
+	Partition *int32 `json:"partition"`
+	Reason    string `json:"reason"`
+	Error     string `json:"error"`
+}
+
+// Group is one consumer group; Members and Partitions are null where only the
+// group level was asked for.
+type Group struct {
+	Group        string      `json:"group"`
+	Type         string      `json:"type"`
+	State        string      `json:"state"`
+	Reason       string      `json:"reason"`
+	FirstSeenAt  string      `json:"first_seen_at"`
+	DescribedAt  *string     `json:"described_at"`
+	ProtocolType string      `json:"protocol_type"`
+	Assignor     string      `json:"assignor"`
+	Coordinator  *int32      `json:"coordinator"`
+	Generation   *Generation `json:"generation"`
+	Lag          Lag         `json:"lag"`
+	Rates        Rates       `json:"rates"`
+	ProgressAt   *string     `json:"progress_at"`
+	DrainSeconds *float64    `json:"drain_seconds"`
+	Rebalances   Rebalances  `json:"rebalances"`
+	Assignment   Assignment  `json:"assignment"`
+	Members      []Member    `json:"members"`
+	Partitions   []Partition `json:"partitions"`
+	Findings     []Finding   `json:"findings"`
+}
+
+// Generation is a classic group's generation or another group's epoch.
+type Generation struct {
+	Value  int64  `json:"value"`
+	Exact  bool   `json:"exact"`
+	Source string `json:"source"`
+}
+
+// Lag is what a group's rows add up to.
+type Lag struct {
+	Records         *int64   `json:"records"`
+	Max             *int64   `json:"max"`
+	Seconds         *float64 `json:"seconds"`
+	SecondsMethod   string   `json:"seconds_method"`
+	SecondsError    *float64 `json:"seconds_error"`
+	Complete        bool     `json:"complete"`
+	Known           int      `json:"known"`
+	Unknown         int      `json:"unknown"`
+	NoCommit        int      `json:"no_commit"`
+	Stale           int      `json:"stale"`
+	AssignedRecords *int64   `json:"assigned_records"`
+	OrphanedRecords *int64   `json:"orphaned_records"`
+	NoCommitRecords *int64   `json:"no_commit_records"`
+	LostRecords     *int64   `json:"lost_records"`
+	HeadroomSeconds *float64 `json:"headroom_seconds"`
+}
+
+// Rates are records per second.
+type Rates struct {
+	Produced *float64 `json:"produced"`
+	Consumed *float64 `json:"consumed"`
+}
+
+// Rebalances counts those seen since the process began to watch the group.
+type Rebalances struct {
+	Observed   int64   `json:"observed"`
+	LowerBound bool    `json:"lower_bound"`
+	Last       *string `json:"last"`
+}
+
+// Assignment is who owns what, counted.
+type Assignment struct {
+	Members    *int64      `json:"members"`
+	Idle       *int64      `json:"idle"`
+	Assigned   *int64      `json:"assigned"`
+	Unassigned *int64      `json:"unassigned"`
+	Pending    *int64      `json:"pending"`
+	Orphaned   *int64      `json:"orphaned"`
+	Conflicts  *int64      `json:"conflicts"`
+	Skew       Skew        `json:"skew"`
+	Colocation *Colocation `json:"colocation"`
+	Stale      bool        `json:"stale"`
+}
+
+// Skew is max / mean over all members.
+type Skew struct {
+	Partitions *float64 `json:"partitions"`
+	Lag        *float64 `json:"lag"`
+	Rate       *float64 `json:"rate"`
+}
+
+// Colocation counts partition indexes with one owner on all topics.
+type Colocation struct {
+	Colocated int64 `json:"colocated"`
+	Total     int64 `json:"total"`
+}
+
+// Member is one member of a group.
+type Member struct {
+	MemberID    string             `json:"member_id"`
+	ClientID    string             `json:"client_id"`
+	Host        string             `json:"host"`
+	InstanceID  string             `json:"instance_id"`
+	Rack        string             `json:"rack"`
+	Epoch       *int32             `json:"epoch"`
+	FirstSeenAt string             `json:"first_seen_at"`
+	Assigned    map[string][]int32 `json:"assigned"`
+	Target      map[string][]int32 `json:"target"`
+	Decode      string             `json:"decode"`
+	Lag         *int64             `json:"lag"`
+	Rates       Rates              `json:"rates"`
+	ProgressAt  *string            `json:"progress_at"`
+}
+
+// Partition is one row of a group.
+type Partition struct {
+	Topic           string   `json:"topic"`
+	Partition       int32    `json:"partition"`
+	LogStart        *int64   `json:"log_start"`
+	LogEnd          *int64   `json:"log_end"`
+	LastStable      *int64   `json:"last_stable"`
+	Committed       *int64   `json:"committed"`
+	LeaderEpoch     *int32   `json:"leader_epoch"`
+	Lag             *int64   `json:"lag"`
+	LagStable       *int64   `json:"lag_stable"`
+	Status          string   `json:"status"`
+	Stale           bool     `json:"stale"`
+	Reason          string   `json:"reason"`
+	LostRecords     int64    `json:"lost_records"`
+	AheadRecords    int64    `json:"ahead_records"`
+	Seconds         *float64 `json:"seconds"`
+	SecondsMethod   string   `json:"seconds_method"`
+	SecondsError    *float64 `json:"seconds_error"`
+	SecondsReason   string   `json:"seconds_reason"`
+	HeadroomSeconds *float64 `json:"headroom_seconds"`
+	Rates           Rates    `json:"rates"`
+	ProgressAt      *string  `json:"progress_at"`
+	MemberID        string   `json:"member_id"`
+	MemberIDs       []string `json:"member_ids,omitempty"`
+	Leader          *int32   `json:"leader"`
+	AsOf            *string  `json:"as_of"`
+}
+
+// Finding says what is wrong, since when, and on what evidence.
+type Finding struct {
+	Code     string         `json:"code"`
+	Severity string         `json:"severity"`
+	Primary  bool           `json:"primary"`
+	Since    string         `json:"since"`
+	Where    Where          `json:"where"`
+	CausedBy string         `json:"caused_by"`
+	Summary  string         `json:"summary"`
+	Evidence map[string]any `json:"evidence"`
+	Advice   string         `json:"advice"`
+}
+
+// Where is what a finding is about.
+type Where struct {
+	Topics     []string       `json:"topics"`
+	Partitions []PartitionRef `json:"partitions"`
+	Members    []string       `json:"members"`
+}
+
+// PartitionRef names a partition.
+type PartitionRef struct {
+	Topic     string `json:"topic"`
+	Partition int32  `json:"partition"`
+}
+
+// Event is one line of `events -o json`.
+type Event struct {
+	Schema     string           `json:"schema"`
+	Boot       string           `json:"boot"`
+	Seq        uint64           `json:"seq"`
+	Cluster    string           `json:"cluster"`
+	Group      string           `json:"group"`
+	Kind       string           `json:"kind"`
+	At         string           `json:"at"`
+	StartedAt  *string          `json:"started_at"`
+	Seconds    *float64         `json:"seconds"`
+	Topic      string           `json:"topic"`
+	Generation *GenerationRange `json:"generation"`
+	Count      int64            `json:"count"`
+	Members    MemberCounts     `json:"members"`
+	Cause      string           `json:"cause"`
+	Style      string           `json:"style"`
+	Joined     []MemberRef      `json:"joined"`
+	Left       []MemberRef      `json:"left"`
+	State      StateChange      `json:"state"`
+	Offsets    []OffsetChange   `json:"offsets"`
+	Partitions PartitionCounts  `json:"partitions"`
+	Moves      []Move           `json:"moves"`
+	Lag        LagChange        `json:"lag"`
+	Text       string           `json:"text"`
+}
+
+// GenerationRange is a generation before and after.
+type GenerationRange struct {
+	From   *int64 `json:"from"`
+	To     *int64 `json:"to"`
+	Exact  bool   `json:"exact"`
+	Source string `json:"source"`
+}
+
+// MemberCounts is a number of members before and after.
+type MemberCounts struct {
+	Before *int64 `json:"before"`
+	After  *int64 `json:"after"`
+}
+
+// MemberRef names a member of some moment.
+type MemberRef struct {
+	MemberID   string `json:"member_id"`
+	ClientID   string `json:"client_id"`
+	Host       string `json:"host"`
+	InstanceID string `json:"instance_id"`
+}
+
+// StateChange is a state before and after.
+type StateChange struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// OffsetChange is a commit that moved other than by consuming.
+type OffsetChange struct {
+	Topic     string `json:"topic"`
+	Partition int32  `json:"partition"`
+	From      int64  `json:"from"`
+	To        int64  `json:"to"`
+}
+
+// PartitionCounts says what a rebalance did to partitions.
+type PartitionCounts struct {
+	Moved  int64 `json:"moved"`
+	Gained int64 `json:"gained"`
+	Lost   int64 `json:"lost"`
+	Kept   int64 `json:"kept"`
+}
+
+// Move is a partition that changed hands.
+type Move struct {
+	Topic     string `json:"topic"`
+	Partition int32  `json:"partition"`
+	From      string `json:"from"`
+	To        string `json:"to"`
+}
+
+// LagChange is a lag before and after.
+type LagChange struct {
+	Before *int64 `json:"before"`
+	After  *int64 `json:"after"`
+}
