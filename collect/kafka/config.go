@@ -51,8 +51,7 @@ type TLS struct {
 	CAFile, CA     string // PEM; the system's roots if neither is set
 	CertFile, Cert string // PEM chain of the client, leaf first
 	KeyFile        string // may be the same file as CertFile
-	Key            Secret
-	KeyPassword    Secret // of an encrypted key; such keys are refused, see Validate
+	Key            Secret // an encrypted key is refused
 
 	ServerName         string // name expected in the certificate; the broker's host if empty
 	NoNameCheck        bool   // the chain is verified, the name is not (Java's empty endpoint identification algorithm)
