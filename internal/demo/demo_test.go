@@ -1,0 +1,292 @@
+package demo
+
+import (
+	"bytes"
+	"context"
+	"runtime/pprof"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+const patience = 30 * time.Second
+
+// within is a context for what has to happen soon; a test that waits for it longer fails.
+func within(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// eventually waits until the group is as wanted, and fails with its last state when that never happens.
+func eventually(t *testing.T, kafka *kfake.Cluster, group, want string, is func(*kfake.GroupInfo) bool) *kfake.GroupInfo {
+	t.Helper()
+	info, err := kafka.WaitGroupInfo(within(t), group, is)
+	if err != nil {
+		t.Fatalf("group %s: waited for %s, last seen: %+v", group, want, info)
+	}
+	return info
+}
+
+// shape is how many partitions of a topic each member has, by client id.
+func shape(info *kfake.GroupInfo, topic string) map[string]int {
+	counts := map[string]int{}
+	for _, m := range info.Members {
+		counts[m.ClientID] = len(m.Assignment[topic])
+	}
+	return counts
+}
+
+// sharedAs tells whether a stable group's members have exactly these numbers of partitions of both topics.
+func sharedAs(counts ...int) func(*kfake.GroupInfo) bool {
+	return func(info *kfake.GroupInfo) bool {
+		if info == nil || info.State != "Stable" || len(info.Members) != len(counts) {
+			return false
+		}
+		for _, topic := range []string{marketUpdates, notifications} {
+			var got []int
+			for _, n := range shape(info, topic) {
+				got = append(got, n)
+			}
+			slices.Sort(got)
+			if !slices.Equal(got, counts) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+func committed(info *kfake.GroupInfo, topic string) int64 {
+	if info == nil {
+		return 0
+	}
+	sum := int64(0)
+	for _, c := range info.Commits[topic] {
+		sum += c.Offset
+	}
+	return sum
+}
+
+// testStage is brokers with both topics, at ten times the story's pace and without a story.
+func testStage(t *testing.T) *stage {
+	t.Helper()
+	kafka, err := startBrokers(nil, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(kafka.Close)
+	if err := createTopics(kafka, 10); err != nil {
+		t.Fatal(err)
+	}
+	return &stage{kafka: kafka, seeds: kafka.ListenAddrs(), tempo: 10}
+}
+
+func do(t *testing.T, action func(context.Context) error) {
+	t.Helper()
+	if err := action(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestStoryBeginsWithABacklogAndDrainsIt(t *testing.T) {
+	c, err := Start(t.Context(), Options{Pace: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	ends := int64(0)
+	for _, p := range c.kafka.PartitionInfos(marketUpdates) {
+		if p.HighWatermark == 0 {
+			t.Errorf("partition %d of %s is empty", p.Partition, marketUpdates)
+		}
+		if p.LogStartOffset != 0 {
+			t.Errorf("partition %d starts at %d", p.Partition, p.LogStartOffset)
+		}
+		ends += p.HighWatermark
+	}
+	if ends != backlogTicks {
+		t.Errorf("backlog is %d ticks, want %d", ends, backlogTicks)
+	}
+	joined := eventually(t, c.kafka, "ticker", "pod-1 and pod-2 with 3/3", sharedAs(3, 3))
+	if len(joined.Commits) != 0 {
+		t.Errorf("commits before the first tick was handled: %v", joined.Commits)
+	}
+	eventually(t, c.kafka, "ticker", "first commits", func(info *kfake.GroupInfo) bool {
+		return committed(info, marketUpdates) > 0
+	})
+	eventually(t, c.kafka, "ticker", "pod-3 with 2/2/2", sharedAs(2, 2, 2))
+	eventually(t, c.kafka, "ticker", "an empty backlog", func(info *kfake.GroupInfo) bool {
+		return committed(info, marketUpdates) >= backlogTicks
+	})
+	eventually(t, c.kafka, "alerts", "two members of a KIP-848 group", func(info *kfake.GroupInfo) bool {
+		return info != nil && info.State == "Stable" && len(info.Members) == 2
+	})
+}
+
+func TestSeventhOfSixIsIdle(t *testing.T) {
+	s := testStage(t)
+	f := s.fleet("ticker", false, marketUpdates, notifications)
+	defer f.endAll()
+	do(t, f.cast("pod-1", "pod-2", "pod-3", "pod-4", "pod-5", "pod-6", "pod-7"))
+	eventually(t, s.kafka, "ticker", "six with one partition and one with none", sharedAs(0, 1, 1, 1, 1, 1, 1))
+}
+
+func TestCrashedPodIsGoneOnlyWhenItsSessionEnds(t *testing.T) {
+	s := testStage(t)
+	f := s.fleet("ticker", false, marketUpdates, notifications)
+	defer f.endAll()
+	do(t, f.handling(1000))
+	do(t, f.cast("pod-1", "pod-2"))
+	before := eventually(t, s.kafka, "ticker", "3/3", sharedAs(3, 3))
+	do(t, f.crash("pod-2"))
+	after := s.kafka.GroupInfo("ticker")
+	if after.Epoch == before.Epoch && len(after.Members) != 2 {
+		t.Errorf("pod-2 left instead of crashing: %+v", after)
+	}
+	taken := eventually(t, s.kafka, "ticker", "pod-1 with all partitions", sharedAs(6))
+	if got := taken.Members[0].ClientID; got != "pod-1" {
+		t.Errorf("the survivor is %s", got)
+	}
+}
+
+func TestPodThatLeavesIsGoneAtOnce(t *testing.T) {
+	s := testStage(t)
+	f := s.fleet("ticker", false, marketUpdates, notifications)
+	defer f.endAll()
+	do(t, f.cast("pod-1", "pod-2"))
+	eventually(t, s.kafka, "ticker", "3/3", sharedAs(3, 3))
+	do(t, f.cast("pod-1"))
+	for _, m := range s.kafka.GroupInfo("ticker").Members {
+		if m.ClientID == "pod-2" {
+			t.Error("pod-2 is still a member after it left")
+		}
+	}
+}
+
+func TestSymbolsKeepTheirPartitionAndReachAll(t *testing.T) {
+	// As murmur2 in Java's, KafkaJS' and franz-go's default partitioners places them.
+	want := map[string]int32{
+		"BBCA": 0, "BBRI": 0, "BMRI": 0, "ANTM": 1, "ASII": 2, "GOTO": 2, "UNVR": 3, "INDF": 4, "ISAT": 4, "TLKM": 5,
+	}
+	s := testStage(t)
+	x, err := newExchange(s.seeds, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.client.Close()
+	const ticks = 2000
+	if err := x.backlog(within(t), ticks, time.Now().Add(-time.Minute), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	reader, err := kgo.NewClient(kgo.SeedBrokers(s.seeds...), kgo.ConsumeTopics(marketUpdates))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	got := map[string]int32{}
+	for read := 0; read < ticks; {
+		fetches := reader.PollFetches(within(t))
+		if err := fetches.Err(); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range fetches.Records() {
+			read++
+			if before, seen := got[string(r.Key)]; seen && before != r.Partition {
+				t.Fatalf("%s is on partitions %d and %d", r.Key, before, r.Partition)
+			}
+			got[string(r.Key)] = r.Partition
+		}
+	}
+	for symbol, partition := range want {
+		if at, seen := got[symbol]; !seen || at != partition {
+			t.Errorf("%s is on partition %d (seen: %t), want %d", symbol, at, seen, partition)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d symbols, want %d: %v", len(got), len(want), got)
+	}
+}
+
+func TestWeightsArePercent(t *testing.T) {
+	sum := 0
+	for _, s := range stocks() {
+		sum += s.weight
+	}
+	if sum != 100 {
+		t.Errorf("weights add up to %d", sum)
+	}
+}
+
+func TestStartRefusesWhatItCannotDo(t *testing.T) {
+	taken := testStage(t).seeds[0]
+	port := func(address string) int {
+		n := 0
+		for _, digit := range address[strings.LastIndex(address, ":")+1:] {
+			n = 10*n + int(digit-'0')
+		}
+		return n
+	}
+	for name, c := range map[string]struct {
+		options Options
+		says    string
+	}{
+		"unknown scenario": {Options{Scenario: "opera"}, `unknown scenario "opera"`},
+		"two ports":        {Options{Ports: []int{1, 2}}, "3 ports"},
+		"negative pace":    {Options{Pace: -1}, "pace"},
+		"taken port":       {Options{Ports: []int{port(taken), 0, 0}}, "start brokers"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			started, err := Start(t.Context(), c.options)
+			if err == nil {
+				started.Close()
+				t.Fatal("started")
+			}
+			if !strings.Contains(err.Error(), c.says) {
+				t.Errorf("says %q, want %q in it", err, c.says)
+			}
+		})
+	}
+}
+
+func TestCloseLeavesNothingBehind(t *testing.T) {
+	before := ours()
+	c, err := Start(t.Context(), Options{Pace: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, c.kafka, "ticker", "two members", func(info *kfake.GroupInfo) bool {
+		return info != nil && len(info.Members) == 2
+	})
+	c.Close()
+	c.Close()
+	if err := c.Wait(); err != nil {
+		t.Errorf("closed demo says %v", err)
+	}
+	deadline := time.Now().Add(patience)
+	for ours() > before {
+		if time.Now().After(deadline) {
+			var stacks bytes.Buffer
+			_ = pprof.Lookup("goroutine").WriteTo(&stacks, 1)
+			t.Fatalf("%d goroutines of ours, %d before:\n%s", ours(), before, stacks.String())
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// ours counts the goroutines that run the demo, its brokers or its clients.
+func ours() int {
+	var stacks bytes.Buffer
+	_ = pprof.Lookup("goroutine").WriteTo(&stacks, 2)
+	n := 0
+	for stack := range strings.SplitSeq(stacks.String(), "\n\n") {
+		if strings.Contains(stack, "franz-go") || strings.Contains(stack, "internal/demo.(") {
+			n++
+		}
+	}
+	return n
+}
