@@ -2,8 +2,10 @@ package kafkatest
 
 import (
 	"cmp"
+	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -54,4 +56,60 @@ func (c *Cluster) javaClient(t testing.TB, name, source string, args ...string) 
 	jvm, err := c.jvm("256m")
 	settle(t, err)
 	return startClient(t, name, exec.Command("java", append(append(jvm, filepath.Join(c.dir, source)), args...)...))
+}
+
+// Producer is a Java producer that does what it is told, one step at a time.
+type Producer struct {
+	*Client
+	told int
+}
+
+// JavaProducer runs Kafka's Java producer; transactional if transactionalID is not empty.
+func (c *Cluster) JavaProducer(t testing.TB, transactionalID string, properties map[string]string) *Producer {
+	t.Helper()
+	args := []string{"bootstrap.servers=" + c.Bootstrap()}
+	if transactionalID != "" {
+		args = append(args, "transactional.id="+transactionalID)
+	}
+	for key, value := range properties {
+		args = append(args, key+"="+value)
+	}
+	p := &Producer{Client: c.javaClient(t, "the Java producer "+transactionalID, "Producer.java", args...)}
+	p.wait(t, "was ready", func(lines []string) bool { return slices.Contains(lines, "ready") })
+	return p
+}
+
+// Send writes n records to a partition and waits until the broker has them.
+func (p *Producer) Send(t testing.TB, topic string, partition int32, n int) {
+	t.Helper()
+	p.do(t, fmt.Sprintf("send %s %d %d", topic, partition, n))
+}
+
+// Begin opens a transaction. It stays open until Commit, Abort or Close, and after Kill until its timeout (transaction.timeout.ms).
+func (p *Producer) Begin(t testing.TB) { t.Helper(); p.do(t, "begin") }
+
+// Commit commits the open transaction.
+func (p *Producer) Commit(t testing.TB) { t.Helper(); p.do(t, "commit") }
+
+// Abort aborts the open transaction.
+func (p *Producer) Abort(t testing.TB) { t.Helper(); p.do(t, "abort") }
+
+// do sends one line and waits for its answer, which is the next one that the producer gives.
+func (p *Producer) do(t testing.TB, line string) {
+	t.Helper()
+	if _, err := fmt.Fprintln(p.stdin, line); err != nil {
+		t.Fatalf("%s: %v", p.name, err)
+	}
+	p.told++
+	var answer string
+	p.wait(t, "answered "+line, func(lines []string) bool {
+		if len(lines) <= p.told {
+			return false
+		}
+		answer = lines[p.told] // after "ready"
+		return true
+	})
+	if answer != "done "+line {
+		t.Fatalf("%s: %s", p.name, answer)
+	}
 }
