@@ -35,7 +35,18 @@ func (c Config) dialer() func(ctx context.Context, network, addr string) (net.Co
 		if err != nil {
 			return nil, err
 		}
-		return (&tls.Dialer{NetDialer: d, Config: tc}).DialContext(ctx, network, addr)
+		ctx, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
+		conn, err := d.DialContext(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		secure := tls.Client(conn, tc)
+		if err := secure.HandshakeContext(ctx); err != nil {
+			_ = conn.Close()
+			return nil, &handshakeError{addr, err}
+		}
+		return secure, nil
 	}
 }
 
@@ -72,11 +83,9 @@ func verifyChain(s tls.ConnectionState, roots *x509.CertPool) error {
 	for _, c := range s.PeerCertificates[1:] {
 		between.AddCert(c)
 	}
-	chains, err := s.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: roots, Intermediates: between})
-	if err != nil {
+	if _, err := s.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: roots, Intermediates: between}); err != nil {
 		return &tls.CertificateVerificationError{UnverifiedCertificates: s.PeerCertificates, Err: err}
 	}
-	_ = chains
 	return nil
 }
 
