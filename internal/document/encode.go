@@ -87,10 +87,14 @@ func Decode(r io.Reader) (*Document, error) {
 	return d, nil
 }
 
+// byGroup sorts findings by group. Those of the cluster name no group, and must
+// not be given to the group whose name is empty.
 func byGroup(findings []collect.Finding) map[string][]collect.Finding {
 	out := map[string][]collect.Finding{}
 	for _, f := range findings {
-		out[f.Group] = append(out[f.Group], f)
+		if f.Group != "" {
+			out[f.Group] = append(out[f.Group], f)
+		}
 	}
 	return out
 }
