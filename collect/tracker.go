@@ -1,10 +1,109 @@
 package collect
 
-// tracker gives snapshots their memory.
+import (
+	"math"
+	"time"
+)
+
+// A tracker gives snapshots their memory: rates, progress, ages, counters and
+// what changed. One goroutine uses it, the loop's; it finishes a snapshot
+// before anybody else sees it.
 type tracker struct {
 	cluster, boot string
+	seq           uint64
+	recent        []*Snapshot // the newest last; shortWindow of them
+	topics        map[string]*topicTimes
+	produced      map[string]*producedTotal
+	groups        map[string]*groupMemory
 }
 
-func newTracker(cluster, boot string) *tracker { return &tracker{cluster: cluster, boot: boot} }
+// shortWindow is the number of polls that shown rates are taken over.
+const shortWindow = 3
 
-func (t *tracker) advance(s *Snapshot) []Event { return nil }
+// maxDrain is the longest drain time worth showing.
+const maxDrain = 30 * 24 * time.Hour
+
+func newTracker(cluster, boot string) *tracker {
+	return &tracker{
+		cluster: cluster, boot: boot,
+		topics: map[string]*topicTimes{}, produced: map[string]*producedTotal{}, groups: map[string]*groupMemory{},
+	}
+}
+
+// advance finishes a snapshot and tells what changed since the one before.
+func (t *tracker) advance(s *Snapshot) []Event {
+	t.noteEnds(s)
+	t.dateRows(s)
+	t.rateTopics(s)
+	var events []Event
+	for _, g := range s.Groups {
+		m := t.groups[g.Name]
+		if m == nil {
+			m = &groupMemory{rows: map[string]*rowMemory{}, counters: GroupCounters{RebalancesLower: true}}
+			t.groups[g.Name] = m
+		}
+		t.rateGroup(g, m, s)
+		events = append(events, t.rebalances(g, m)...)
+		g.Counters = m.counters
+		g.Lag.Age = g.worstAge(g.committed(), g.Lag.Known)
+		_, g.Assignment.SkewRate = g.loadSkew()
+		m.lag = g.Lag.Records
+	}
+	events = append(events, t.forget(s)...)
+	t.recent = append(t.recent, s)
+	if len(t.recent) > shortWindow {
+		t.recent = append([]*Snapshot(nil), t.recent[1:]...)
+	}
+	return events
+}
+
+// committed reports whether the group has a commit at all.
+func (g *Group) committed() bool {
+	for _, gt := range g.Topics {
+		for _, c := range gt.Committed {
+			if c >= 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// forget drops what is gone, so that nothing is left of it.
+func (t *tracker) forget(s *Snapshot) []Event {
+	var events []Event
+	for name, m := range t.groups {
+		if _, ok := s.Group(name); !ok {
+			delete(t.groups, name)
+			e := t.event(name, EventGroup, s.TakenAt)
+			e.StateFrom, e.StateTo, e.Text = m.state, "", "group "+name+" is gone"
+			events = append(events, e)
+		}
+	}
+	for name := range t.produced {
+		if _, ok := s.Topic(name); !ok {
+			delete(t.produced, name)
+		}
+	}
+	return events
+}
+
+// event starts an event; numbers that are not known stay so.
+func (t *tracker) event(group string, kind EventKind, at time.Time) Event {
+	t.seq++
+	return Event{
+		Seq: t.seq, Boot: t.boot, Cluster: t.cluster, Group: group, Kind: kind, At: at, Seconds: math.NaN(), Cause: CauseUnknown,
+		Style: StyleUnknown, MembersBefore: Unknown, MembersAfter: Unknown, LagBefore: Unknown, LagAfter: Unknown,
+		GenerationFrom: Generation{Value: Unknown}, GenerationTo: Generation{Value: Unknown},
+	}
+}
+
+// groupMemory is what is remembered of a group.
+type groupMemory struct {
+	rows     map[string]*rowMemory // by topic
+	counters GroupCounters
+	lag      int64 // at the snapshot before
+
+	rebalance rebalanceMemory
+	state     string
+}

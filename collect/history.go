@@ -1,0 +1,189 @@
+package collect
+
+import (
+	"math"
+	"sort"
+	"time"
+)
+
+// Bounds of what is remembered of one partition.
+const (
+	maxSeen    = 64 // distinct log ends
+	maxAnchors = 64 // records whose timestamp a search found
+)
+
+// seen is one log end with the first and the last moment at which a poll read
+// it, in Unix nanoseconds. A record at an offset from one end up to the next
+// was appended between the last sight of the one and the first of the other.
+type seen struct {
+	end         int64
+	first, last int64
+}
+
+// anchor is a record whose own timestamp is known, in Unix nanoseconds.
+type anchor struct {
+	offset, at int64
+}
+
+// partitionTimes is when a partition's records were written, as far as it is
+// known: from the log ends of earlier polls, free, and from searches.
+type partitionTimes struct {
+	ends    []seen
+	anchors []anchor // by offset
+	// unsearchable says why a search for times is of no use until the log end
+	// differs from searchedEnd.
+	unsearchable SecondsReason
+	searchedEnd  int64
+	// tried is the offset that was searched for last: what a search cannot
+	// find it need not look for again. It is an offset no search is for at
+	// first.
+	tried int64
+}
+
+// topicTimes is the history of one topic; a topic made anew starts anew.
+type topicTimes struct {
+	id    [16]byte
+	parts []partitionTimes
+}
+
+// note records a log end. A log that grew shorter was cut or made anew: what
+// is remembered of the offsets beyond it is wrong.
+func (h *partitionTimes) note(end, at int64) {
+	n := len(h.ends)
+	switch {
+	case n > 0 && end == h.ends[n-1].end:
+		h.ends[n-1].last = max(h.ends[n-1].last, at)
+		return
+	case n > 0 && end < h.ends[n-1].end:
+		h.ends, h.anchors = nil, nil
+	}
+	if len(h.ends) == maxSeen {
+		h.thin()
+	}
+	h.ends = append(h.ends, seen{end, at, at})
+	if h.unsearchable != "" && end != h.searchedEnd {
+		h.unsearchable = ""
+	}
+}
+
+// thin drops every other log end of the older half: the recent past stays fine
+// and the distant past coarse. A dropped end only widens a bound.
+func (h *partitionTimes) thin() {
+	half := len(h.ends) / 2
+	kept := h.ends[:0]
+	for i, s := range h.ends {
+		if i >= half || i%2 == 0 {
+			kept = append(kept, s)
+		}
+	}
+	h.ends = kept
+}
+
+// pin records the timestamp of a record. The oldest pins go first.
+func (h *partitionTimes) pin(offset, at int64) {
+	i := sort.Search(len(h.anchors), func(i int) bool { return h.anchors[i].offset >= offset })
+	if i < len(h.anchors) && h.anchors[i].offset == offset {
+		h.anchors[i].at = at
+		return
+	}
+	h.anchors = append(h.anchors, anchor{})
+	copy(h.anchors[i+1:], h.anchors[i:])
+	h.anchors[i] = anchor{offset, at}
+	if len(h.anchors) > maxAnchors {
+		h.anchors = append(h.anchors[:0], h.anchors[1:]...)
+	}
+}
+
+// span is an interval of time that contains a record's timestamp.
+type span struct {
+	from, to int64 // Unix nanoseconds; from is 0 where there is no lower end
+	exact    bool
+}
+
+// when bounds the moment at which the record at an offset was written.
+func (h *partitionTimes) when(offset, now int64) (span, bool) {
+	s := span{to: now}
+	for i := range h.anchors {
+		a := h.anchors[i]
+		switch {
+		case a.offset == offset:
+			return span{a.at, a.at, true}, true
+		case a.offset < offset:
+			s.from = max(s.from, a.at)
+		default:
+			s.to = min(s.to, a.at)
+		}
+	}
+	i := sort.Search(len(h.ends), func(i int) bool { return h.ends[i].end > offset })
+	if i > 0 {
+		s.from = max(s.from, h.ends[i-1].last)
+	}
+	if i < len(h.ends) {
+		s.to = min(s.to, h.ends[i].first)
+	}
+	if len(h.ends) == 0 && len(h.anchors) == 0 {
+		return s, false
+	}
+	return s, true
+}
+
+// age is how long ago the record at an offset was written.
+//
+// Between two points in time the record is taken to lie where it lies between
+// their offsets; the error is the distance to the farther one. Outside of what
+// is known nothing is extrapolated: there is a lower limit, or nothing.
+func (h *partitionTimes) age(offset int64, now time.Time) Age {
+	at := now.UnixNano()
+	s, ok := h.when(offset, at)
+	switch {
+	case !ok:
+		return unknownAge(h.why())
+	case s.exact:
+		return Age{Seconds: seconds(at - s.from), Method: MethodExact}
+	case s.from > 0:
+		guess := h.between(offset, s)
+		return Age{Seconds: seconds(at - guess), Error: seconds(max(guess-s.from, s.to-guess)), Method: MethodInterpolated}
+	case at > s.to:
+		a := Age{Seconds: seconds(at - s.to), Method: MethodAtLeast}
+		if a.Seconds > 0 {
+			return a
+		}
+	}
+	return unknownAge(h.why())
+}
+
+func (h *partitionTimes) why() SecondsReason {
+	if h.unsearchable != "" {
+		return h.unsearchable
+	}
+	return SecondsBudget
+}
+
+// between places an offset within a span by the log ends at both sides.
+func (h *partitionTimes) between(offset int64, s span) int64 {
+	lo, hi := int64(-1), int64(-1)
+	i := sort.Search(len(h.ends), func(i int) bool { return h.ends[i].end > offset })
+	if i > 0 && h.ends[i-1].last == s.from {
+		lo = h.ends[i-1].end
+	}
+	if i < len(h.ends) && h.ends[i].first == s.to {
+		hi = h.ends[i].end
+	}
+	for _, a := range h.anchors {
+		if a.offset <= offset && a.at == s.from {
+			lo = max(lo, a.offset)
+		}
+		if a.offset > offset && a.at == s.to && (hi < 0 || a.offset < hi) {
+			hi = a.offset
+		}
+	}
+	if lo < 0 || hi <= lo || s.to <= s.from {
+		return s.from + (s.to-s.from)/2
+	}
+	share := float64(offset-lo) / float64(hi-lo)
+	return s.from + int64(share*float64(s.to-s.from))
+}
+
+// seconds turns nanoseconds into seconds, never below 0: a record stamped a
+// little ahead of our clock is new, not negative.
+func seconds(ns int64) float64 { return math.Max(0, float64(ns)/1e9) }

@@ -1,0 +1,140 @@
+package collect
+
+import "sort"
+
+// times gives the history of a topic; one with another id is another topic.
+func (t *tracker) times(topic *Topic) *topicTimes {
+	h := t.topics[topic.Name]
+	if h == nil || h.id != topic.ID {
+		h = &topicTimes{id: topic.ID}
+		t.topics[topic.Name] = h
+	}
+	for len(h.parts) < topic.Partitions() {
+		h.parts = append(h.parts, partitionTimes{tried: Unknown})
+	}
+	return h
+}
+
+// noteEnds records the log ends of a snapshot, and forgets topics that are gone.
+func (t *tracker) noteEnds(s *Snapshot) {
+	for _, topic := range s.Topics {
+		if topic.Reason != ReasonNone {
+			continue
+		}
+		h := t.times(topic)
+		for p, end := range topic.LogEnd {
+			if end >= 0 && topic.endReason(p) == ReasonNone {
+				h.parts[p].note(end, topic.EndAt[p])
+			}
+		}
+	}
+	for name := range t.topics {
+		if topic, ok := s.Topic(name); !ok || topic.Reason == ReasonTopicMissing {
+			delete(t.topics, name)
+		}
+	}
+}
+
+// dateRows gives the rows with lag the age of their first unread record.
+func (t *tracker) dateRows(s *Snapshot) {
+	for _, g := range s.Groups {
+		for _, gt := range g.Topics {
+			h := t.topics[gt.Topic.Name]
+			if h == nil || h.id != gt.Topic.ID {
+				continue
+			}
+			for i := range gt.Committed {
+				l := gt.lagAt(i)
+				p := int(gt.Partition(i))
+				if l.lag <= 0 || p >= len(h.parts) {
+					continue
+				}
+				if gt.Ages == nil {
+					gt.Ages = make([]Age, gt.Rows())
+				}
+				gt.Ages[i] = h.parts[p].age(gt.position(i, p), s.TakenAt)
+			}
+		}
+	}
+}
+
+// wanted lists what is worth a search: the first unread record of rows whose
+// age is not known well enough, one a partition, those furthest behind first.
+func (t *tracker) wanted(s *Snapshot) []*search {
+	type candidate struct {
+		search
+		lag int64
+	}
+	best := map[topicPartition]candidate{}
+	for _, g := range s.Groups {
+		for _, gt := range g.Topics {
+			if gt.Topic.Reason != ReasonNone || gt.Orphaned {
+				continue
+			}
+			h := t.times(gt.Topic)
+			for i := range gt.Committed {
+				l := gt.lagAt(i)
+				p := int(gt.Partition(i))
+				if l.lag <= 0 || l.stale || h.parts[p].unsearchable != "" || h.parts[p].tried == gt.position(i, p) {
+					continue
+				}
+				at := gt.position(i, p)
+				key := topicPartition{gt.Topic.Name, int32(p)}
+				if best[key].lag < l.lag && vague(h.parts[p].age(at, s.TakenAt)) {
+					best[key] = candidate{search{topic: key.topic, partition: key.partition, target: at}, l.lag}
+				}
+			}
+		}
+	}
+	all := make([]candidate, 0, len(best))
+	for _, c := range best {
+		all = append(all, c)
+	}
+	sort.Slice(all, func(i, j int) bool {
+		a, b := &all[i], &all[j]
+		return a.lag > b.lag || a.lag == b.lag && (a.topic < b.topic || a.topic == b.topic && a.partition < b.partition)
+	})
+	out := make([]*search, 0, min(len(all), searchPartitions))
+	for i := range all[:min(len(all), searchPartitions)] {
+		out = append(out, &all[i].search)
+	}
+	return out
+}
+
+// vague reports whether an age is worth a search: not known, a mere lower
+// limit, or with an error above 10 s and a tenth of itself.
+func vague(a Age) bool {
+	switch a.Method {
+	case MethodExact:
+		return false
+	case MethodInterpolated:
+		return a.Error > max(10, a.Seconds/10)
+	}
+	return true
+}
+
+// learn keeps what a search found: the target's own timestamp, or those of the
+// nearest records before and after it.
+func (t *tracker) learn(s *search) {
+	h := t.topics[s.topic]
+	if h == nil || int(s.partition) >= len(h.parts) {
+		return
+	}
+	part := &h.parts[s.partition]
+	if s.done && !s.failed {
+		part.tried = s.target
+	}
+	switch {
+	case s.skew:
+		part.unsearchable = SecondsClockSkew
+		if n := len(part.ends); n > 0 {
+			part.searchedEnd = part.ends[n-1].end
+		}
+		return
+	case s.stage == askNewest || s.hi < 0:
+		return
+	case !s.exact && s.lo >= 0:
+		part.pin(s.lo, s.loAt*1e6)
+	}
+	part.pin(s.hi, s.hiRecord*1e6)
+}
