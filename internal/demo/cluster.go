@@ -49,6 +49,10 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
+	return start(ctx, o, scenario)
+}
+
+func start(ctx context.Context, o Options, scenario Scenario) (*Cluster, error) {
 	if n := len(o.Ports); n != 0 && n != brokers {
 		return nil, fmt.Errorf("demo needs %d ports, one per broker, or none: got %d", brokers, n)
 	}
@@ -127,7 +131,12 @@ func startBrokers(ports []int, pace tempo) (*kfake.Cluster, error) {
 	if len(ports) > 0 {
 		options = append(options, kfake.Ports(ports...))
 	}
-	return kfake.NewCluster(options...)
+	kafka, err := kfake.NewCluster(options...)
+	if err != nil {
+		return nil, err
+	}
+	foldFilters(kafka)
+	return kafka, nil
 }
 
 // offered is what the brokers say they speak: everything but DescribeTopicPartitions, on whose answer from

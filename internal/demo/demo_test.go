@@ -3,14 +3,19 @@ package demo
 import (
 	"bytes"
 	"context"
+	"errors"
+	"log/slog"
+	"runtime"
 	"runtime/pprof"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 const patience = 30 * time.Second
@@ -72,7 +77,7 @@ func committed(info *kfake.GroupInfo, topic string) int64 {
 	return sum
 }
 
-// testStage is brokers with both topics, at ten times the story's pace and without a story.
+// testStage is brokers without topics, at ten times a story's pace.
 func testStage(t *testing.T) *stage {
 	t.Helper()
 	kafka, err := startBrokers(nil, 10)
@@ -80,10 +85,14 @@ func testStage(t *testing.T) *stage {
 		t.Fatal(err)
 	}
 	t.Cleanup(kafka.Close)
-	if err := createTopics(kafka, 10); err != nil {
+	return &stage{kafka: kafka, seeds: kafka.ListenAddrs(), tempo: 10, log: slog.New(slog.DiscardHandler)}
+}
+
+func topics(t *testing.T, s *stage) {
+	t.Helper()
+	if err := createTopics(s.kafka, s.tempo); err != nil {
 		t.Fatal(err)
 	}
-	return &stage{kafka: kafka, seeds: kafka.ListenAddrs(), tempo: 10}
 }
 
 func do(t *testing.T, action func(context.Context) error) {
@@ -93,8 +102,8 @@ func do(t *testing.T, action func(context.Context) error) {
 	}
 }
 
-func TestStoryBeginsWithABacklogAndDrainsIt(t *testing.T) {
-	c, err := Start(t.Context(), Options{Pace: 10})
+func TestStoryBeginsWithABacklogThatNobodyHasCommitted(t *testing.T) {
+	c, err := Start(t.Context(), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,34 +111,58 @@ func TestStoryBeginsWithABacklogAndDrainsIt(t *testing.T) {
 	ends := int64(0)
 	for _, p := range c.kafka.PartitionInfos(marketUpdates) {
 		if p.HighWatermark == 0 {
-			t.Errorf("partition %d of %s is empty", p.Partition, marketUpdates)
+			t.Errorf("partition %d is empty", p.Partition)
 		}
 		if p.LogStartOffset != 0 {
 			t.Errorf("partition %d starts at %d", p.Partition, p.LogStartOffset)
 		}
 		ends += p.HighWatermark
 	}
-	if ends != backlogTicks {
-		t.Errorf("backlog is %d ticks, want %d", ends, backlogTicks)
+	if ends != 200_000 {
+		t.Errorf("backlog is %d ticks, want 200,000", ends)
 	}
 	joined := eventually(t, c.kafka, "ticker", "pod-1 and pod-2 with 3/3", sharedAs(3, 3))
 	if len(joined.Commits) != 0 {
 		t.Errorf("commits before the first tick was handled: %v", joined.Commits)
 	}
-	eventually(t, c.kafka, "ticker", "first commits", func(info *kfake.GroupInfo) bool {
+}
+
+func TestOpeningIsDrainedByTwoPodsThenThree(t *testing.T) {
+	s := testStage(t)
+	const backlog = 60_000
+	story, err := newTickerStory(t.Context(), s, backlog)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- story.run(ctx) }()
+
+	eventually(t, s.kafka, "ticker", "pod-1 and pod-2 with 3/3", sharedAs(3, 3))
+	eventually(t, s.kafka, "ticker", "first commits", func(info *kfake.GroupInfo) bool {
 		return committed(info, marketUpdates) > 0
 	})
-	eventually(t, c.kafka, "ticker", "pod-3 with 2/2/2", sharedAs(2, 2, 2))
-	eventually(t, c.kafka, "ticker", "an empty backlog", func(info *kfake.GroupInfo) bool {
-		return committed(info, marketUpdates) >= backlogTicks
+	eventually(t, s.kafka, "ticker", "pod-3 with 2/2/2", sharedAs(2, 2, 2))
+	eventually(t, s.kafka, "ticker", "an empty backlog", func(info *kfake.GroupInfo) bool {
+		return committed(info, marketUpdates) >= backlog
 	})
-	eventually(t, c.kafka, "alerts", "two members of a KIP-848 group", func(info *kfake.GroupInfo) bool {
+	eventually(t, s.kafka, "alerts", "two members", func(info *kfake.GroupInfo) bool {
 		return info != nil && info.State == "Stable" && len(info.Members) == 2
 	})
+	end()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("the story ended with %v", err)
+	}
+	for _, group := range []string{"ticker", "alerts"} {
+		if info := s.kafka.GroupInfo(group); len(info.Members) > 0 {
+			t.Errorf("group %s still has members: %+v", group, info.Members)
+		}
+	}
 }
 
 func TestSeventhOfSixIsIdle(t *testing.T) {
 	s := testStage(t)
+	topics(t, s)
 	f := s.fleet("ticker", false, marketUpdates, notifications)
 	defer f.endAll()
 	do(t, f.cast("pod-1", "pod-2", "pod-3", "pod-4", "pod-5", "pod-6", "pod-7"))
@@ -138,6 +171,7 @@ func TestSeventhOfSixIsIdle(t *testing.T) {
 
 func TestCrashedPodIsGoneOnlyWhenItsSessionEnds(t *testing.T) {
 	s := testStage(t)
+	topics(t, s)
 	f := s.fleet("ticker", false, marketUpdates, notifications)
 	defer f.endAll()
 	do(t, f.handling(1000))
@@ -156,6 +190,7 @@ func TestCrashedPodIsGoneOnlyWhenItsSessionEnds(t *testing.T) {
 
 func TestPodThatLeavesIsGoneAtOnce(t *testing.T) {
 	s := testStage(t)
+	topics(t, s)
 	f := s.fleet("ticker", false, marketUpdates, notifications)
 	defer f.endAll()
 	do(t, f.cast("pod-1", "pod-2"))
@@ -174,6 +209,7 @@ func TestSymbolsKeepTheirPartitionAndReachAll(t *testing.T) {
 		"BBCA": 0, "BBRI": 0, "BMRI": 0, "ANTM": 1, "ASII": 2, "GOTO": 2, "UNVR": 3, "INDF": 4, "ISAT": 4, "TLKM": 5,
 	}
 	s := testStage(t)
+	topics(t, s)
 	x, err := newExchange(s.seeds, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -254,8 +290,15 @@ func TestStartRefusesWhatItCannotDo(t *testing.T) {
 }
 
 func TestCloseLeavesNothingBehind(t *testing.T) {
+	short := Scenario{Name: "short", prepare: func(ctx context.Context, s *stage) (func(context.Context) error, error) {
+		story, err := newTickerStory(ctx, s, 1000)
+		if err != nil {
+			return nil, err
+		}
+		return story.run, nil
+	}}
 	before := ours()
-	c, err := Start(t.Context(), Options{Pace: 10})
+	c, err := start(t.Context(), Options{Pace: 10}, short)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +317,20 @@ func TestCloseLeavesNothingBehind(t *testing.T) {
 			_ = pprof.Lookup("goroutine").WriteTo(&stacks, 1)
 			t.Fatalf("%d goroutines of ours, %d before:\n%s", ours(), before, stacks.String())
 		}
-		time.Sleep(10 * time.Millisecond)
+		runtime.Gosched()
+	}
+}
+
+func TestStoryFailsWithItsExchange(t *testing.T) {
+	s := testStage(t)
+	story, err := newTickerStory(t.Context(), s, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	do(t, story.exchange.trade(1000))
+	s.kafka.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.InvalidRecord, Count: -1})
+	if err := story.run(within(t)); err == nil || errors.Is(err, context.Canceled) {
+		t.Errorf("the story went on, or ended with %v", err)
 	}
 }
 

@@ -80,6 +80,20 @@ func (f *fleet) end(name string, cause error) error {
 	return running.err
 }
 
+// behind is how many records of a topic the group has not committed yet.
+func (f *fleet) behind(topic string) int64 {
+	left := int64(0)
+	for _, p := range f.stage.kafka.PartitionInfos(topic) {
+		left += p.HighWatermark
+	}
+	if info := f.stage.kafka.GroupInfo(f.app.group); info != nil {
+		for _, commit := range info.Commits[topic] {
+			left -= commit.Offset
+		}
+	}
+	return left
+}
+
 // endAll has every pod leave, all at once.
 func (f *fleet) endAll() {
 	for _, running := range f.pods {

@@ -18,6 +18,8 @@ const (
 	sessionTimeout = 6 * time.Second
 	// handleFor is about how long a pod handles what it took in one poll.
 	handleFor = 100 * time.Millisecond
+	// leaveWithin is real time, whatever the pace.
+	leaveWithin = 2 * time.Second
 )
 
 // errCrash, as the cause of a pod's end, makes it vanish instead of leaving its group.
@@ -60,6 +62,9 @@ func (p *pod) Run(ctx context.Context) error {
 		wires.cut()
 		powerOff()
 	}
+	// Who leaves in the middle of a rebalance may wait for an answer that never comes.
+	enough := time.AfterFunc(leaveWithin, powerOff)
+	defer enough.Stop()
 	client.CloseAllowingRebalance()
 	return nil
 }

@@ -60,7 +60,7 @@ func newExchange(seeds []string, pace tempo) (*exchange, error) {
 		kgo.SeedBrokers(seeds...),
 		kgo.ClientID("exchange"),
 		// KafkaJS reads no Snappy, kgo's default.
-		kgo.ProducerBatchCompression(kgo.GzipCompression()),
+		kgo.ProducerBatchCompression(kgo.GzipCompression().WithLevel(1)),
 		// Said although it is the default: the story stands on Kafka's own hash of the key.
 		kgo.RecordPartitioner(kgo.StickyKeyPartitioner(nil)),
 		// A fetch returns whole batches: small ones keep what a pod holds in memory small.

@@ -20,6 +20,15 @@ type tickerStory struct {
 }
 
 func prepareTicker(ctx context.Context, s *stage) (func(context.Context) error, error) {
+	t, err := newTickerStory(ctx, s, backlogTicks)
+	if err != nil {
+		return nil, err
+	}
+	return t.run, nil
+}
+
+// newTickerStory creates the topics and fills market-updates with so many ticks.
+func newTickerStory(ctx context.Context, s *stage, backlog int) (*tickerStory, error) {
 	if err := createTopics(s.kafka, s.tempo); err != nil {
 		return nil, err
 	}
@@ -28,17 +37,16 @@ func prepareTicker(ctx context.Context, s *stage) (func(context.Context) error, 
 		return nil, err
 	}
 	now := time.Now()
-	if err := x.backlog(ctx, backlogTicks, now.Add(-backlogAge), now); err != nil {
+	if err := x.backlog(ctx, backlog, now.Add(-backlogAge), now); err != nil {
 		x.client.Close()
 		return nil, err
 	}
-	t := &tickerStory{
+	return &tickerStory{
 		stage:    s,
 		exchange: x,
 		ticker:   s.fleet("ticker", false, marketUpdates, notifications),
 		alerts:   s.fleet("alerts", true, notifications),
-	}
-	return t.run, nil
+	}, nil
 }
 
 // run plays the opening once and then one day at the exchange after another.
@@ -52,6 +60,9 @@ func (t *tickerStory) run(ctx context.Context) error {
 	}()
 	opening, length := t.opening()
 	err := t.stage.play(trading, opening, length)
+	if err == nil {
+		err = t.drained(trading)
+	}
 	for err == nil {
 		day, length := t.day()
 		err = t.stage.play(trading, day, length)
@@ -73,7 +84,18 @@ func (t *tickerStory) opening() ([]step, time.Duration) {
 			t.alerts.cast("alerter-1", "alerter-2"), t.alerts.handling(40))},
 		{6 * time.Second, "they work off the backlog, three partitions of a topic each", t.ticker.handling(1600)},
 		{30 * time.Second, "pod-3 joins: two partitions of a topic each", t.ticker.cast("pod-1", "pod-2", "pod-3")},
-	}, 75 * time.Second
+	}, 45 * time.Second
+}
+
+// drained waits until every tick is read, however slow the machine, and lets the zero be seen for a while.
+func (t *tickerStory) drained(ctx context.Context) error {
+	for t.ticker.behind(marketUpdates) > 0 {
+		if err := sleep(ctx, t.stage.tempo.shorten(time.Second)); err != nil {
+			return err
+		}
+	}
+	t.stage.log.Info("the backlog is read")
+	return sleep(ctx, t.stage.tempo.shorten(10*time.Second))
 }
 
 // day: four minutes that leave things as they found them.
