@@ -1,0 +1,75 @@
+package exporter
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/klagtop/klagtop/collect"
+)
+
+// writeOwners gives each owner of each partition a sample.
+func writeOwners(e *encoder, c *cluster) {
+	var labels, line []byte
+	c.eachGroupTopic(func(g *group, gt *collect.GroupTopic) {
+		labels = c.topicLabels(labels, g, gt)
+		for i, owner := range gt.Owner {
+			if owner < 0 {
+				continue
+			}
+			owners := gt.MoreOwners[i]
+			if owners == nil {
+				owners = []int32{owner}
+			}
+			for k, m := range owners {
+				if k > 0 && m == owners[k-1] {
+					continue
+				}
+				line = append(append(line[:0], labels...), `,partition="`...)
+				line = append(strconv.AppendInt(line, int64(gt.Partition(i)), 10), '"')
+				e.sample(appendMember(line, &g.Members[m]), 1)
+			}
+		}
+	})
+}
+
+func appendMember(b []byte, m *collect.Member) []byte {
+	b = appendLabel(b, "member_id", m.ID)
+	b = appendLabel(b, "client_id", m.ClientID)
+	b = appendLabel(b, "host", m.Host)
+	return appendLabel(b, "instance_id", m.InstanceID)
+}
+
+func writeMemberLag(e *encoder, c *cluster) {
+	for i := range c.groups {
+		g := &c.groups[i]
+		totals := g.MemberTotals()
+		eachMember(g, func(m int, labels []byte) { e.sample(labels, count(totals[m].Lag)) })
+	}
+}
+
+func writeMemberPartitions(e *encoder, c *cluster) {
+	for i := range c.groups {
+		g := &c.groups[i]
+		eachMember(g, func(m int, labels []byte) { e.sample(labels, float64(g.Members[m].Partitions())) })
+	}
+}
+
+// counted reports whether what the member owns is known.
+func counted(m *collect.Member) bool {
+	return m.Decode == collect.DecodeOK || m.Decode == collect.DecodeEmpty
+}
+
+// eachMember calls f for each member whose assignment is known, with its labels;
+// once for one that a broker lists twice: members are sorted, so that the two
+// are neighbours.
+func eachMember(g *group, f func(m int, labels []byte)) {
+	var labels, before []byte
+	for m := range g.Members {
+		labels = appendMember(append(labels[:0], g.labels...), &g.Members[m])
+		if !counted(&g.Members[m]) || bytes.Equal(labels, before) {
+			continue
+		}
+		f(m, labels)
+		labels, before = before, labels
+	}
+}
