@@ -2,10 +2,8 @@ package demo
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -18,12 +16,15 @@ import (
 // brokers is how many nodes the embedded cluster has: enough for leaders and coordinators to differ.
 const brokers = 3
 
+const maxPace = 50
+
 // Options says where the demo listens and what it plays. The zero value is the ticker story at its own
 // pace on ports that the operating system picks.
 type Options struct {
 	// Ports to listen on, one per broker, so three; none lets the operating system pick.
 	Ports []int
-	// Pace multiplies the story's speed: rates, waits, session timeouts. 0 means 1.
+	// Pace multiplies the story's speed: rates, waits, session timeouts. 0 means 1, 50 is the most: the client
+	// takes no session timeout below 100 ms.
 	Pace float64
 	// Logger is told what happens in the story as it happens (level Info). nil discards it.
 	Logger *slog.Logger
@@ -56,8 +57,8 @@ func start(ctx context.Context, o Options, scenario Scenario) (*Cluster, error) 
 	if n := len(o.Ports); n != 0 && n != brokers {
 		return nil, fmt.Errorf("demo needs %d ports, one per broker, or none: got %d", brokers, n)
 	}
-	if o.Pace < 0 || math.IsNaN(o.Pace) || math.IsInf(o.Pace, 0) {
-		return nil, fmt.Errorf("demo pace must be a positive number: got %v", o.Pace)
+	if !(o.Pace >= 0 && o.Pace <= maxPace) { // so that NaN is refused too
+		return nil, fmt.Errorf("demo pace must be between 0 and %d: got %v", maxPace, o.Pace)
 	}
 	if o.Pace == 0 {
 		o.Pace = 1
@@ -92,7 +93,7 @@ func (c *Cluster) play(ctx context.Context, story func(context.Context) error) {
 	defer close(c.ended)
 	defer c.kafka.Close()
 	defer c.end()
-	if err := story(ctx); err != nil && !errors.Is(err, context.Canceled) {
+	if err := story(ctx); err != nil && ctx.Err() == nil {
 		c.err = err
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
 	"runtime"
 	"runtime/pprof"
 	"slices"
@@ -274,6 +275,8 @@ func TestStartRefusesWhatItCannotDo(t *testing.T) {
 		"unknown scenario": {Options{Scenario: "opera"}, `unknown scenario "opera"`},
 		"two ports":        {Options{Ports: []int{1, 2}}, "3 ports"},
 		"negative pace":    {Options{Pace: -1}, "pace"},
+		"too fast":         {Options{Pace: 51}, "pace"},
+		"no number":        {Options{Pace: math.NaN()}, "pace"},
 		"taken port":       {Options{Ports: []int{port(taken), 0, 0}}, "start brokers"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -65,7 +65,9 @@ func (f *fleet) start(ctx context.Context, name string) {
 	p := &pod{name: name, app: f.app, seeds: f.stage.seeds, tempo: f.stage.tempo}
 	go func() {
 		defer close(running.done)
-		running.err = p.Run(ctx)
+		if running.err = p.Run(ctx); running.err != nil {
+			f.stage.log.Error(running.err.Error())
+		}
 	}()
 }
 

@@ -115,7 +115,7 @@ func (t *tickerStory) day() ([]step, time.Duration) {
 		{at(145), "pod-7 leaves", t.ticker.cast("pod-1", "pod-2", "pod-3", "pod-4", "pod-6")},
 		{at(160), "an alerter is restarted", t.alerts.cast("alerter-1")},
 		{at(168), "and is back", t.alerts.cast("alerter-1", "alerter-2")},
-		{at(180), "the database slows every pod down", t.ticker.handling(4)},
+		{at(180), "the database slows every pod down", t.ticker.handling(1)},
 		{at(205), "the database recovers; pod-6 leaves", together(
 			t.ticker.handling(40), t.ticker.cast("pod-1", "pod-2", "pod-3", "pod-4"))},
 		{at(225), "pod-4 leaves", t.ticker.cast("pod-1", "pod-2", "pod-3")},
