@@ -138,11 +138,12 @@ func (t *jaasTokens) skip() {
 		case strings.HasPrefix(t.rest, "/*"):
 			_, t.rest, _ = strings.Cut(t.rest[2:], "*/")
 		case strings.HasPrefix(t.rest, "/"):
-			end := strings.IndexAny(t.rest, "\r\n")
+			after := t.rest[min(2, len(t.rest)):] // Java looks for the line's end only behind the next character
+			end := strings.IndexAny(after, "\r\n")
 			if end < 0 {
-				end = len(t.rest)
+				end = len(after)
 			}
-			t.rest = t.rest[end:]
+			t.rest = after[end:]
 		default:
 			return
 		}

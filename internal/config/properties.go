@@ -36,7 +36,7 @@ func parseProperties(file []byte) ([]property, error) {
 	for i := 0; i < len(lines); i++ {
 		first := i + 1
 		line := strings.TrimLeft(lines[i], blanks)
-		if line == "" || line[0] == '#' || line[0] == '!' {
+		if line == "" || line == `\` || line[0] == '#' || line[0] == '!' {
 			continue
 		}
 		for continues(line) {
@@ -78,7 +78,7 @@ func splitProperty(line string) (property, error) {
 		return property{}, err
 	}
 	// Kafka trims every value it reads as text, a list or a number.
-	p := property{key: key, value: strings.TrimSpace(value)}
+	p := property{key: key, value: strings.TrimFunc(value, func(r rune) bool { return r <= ' ' })}
 	for i := range len(line) {
 		p.foreign = p.foreign || line[i] >= 0x80
 	}
