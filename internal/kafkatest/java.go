@@ -88,10 +88,10 @@ func (p *Producer) Send(t testing.TB, topic string, partition int32, n int) {
 // Begin opens a transaction. It stays open until Commit, Abort or Close, and after Kill until its timeout (transaction.timeout.ms).
 func (p *Producer) Begin(t testing.TB) { t.Helper(); p.do(t, "begin") }
 
-// Commit commits the open transaction.
+// Commit commits the open transaction. The coordinator answers before its markers are in the log: wait for the log end.
 func (p *Producer) Commit(t testing.TB) { t.Helper(); p.do(t, "commit") }
 
-// Abort aborts the open transaction.
+// Abort aborts the open transaction; its markers follow as those of Commit do.
 func (p *Producer) Abort(t testing.TB) { t.Helper(); p.do(t, "abort") }
 
 // do sends one line and waits for its answer, which is the next one that the producer gives.
