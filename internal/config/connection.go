@@ -150,13 +150,14 @@ func loadSASL(l *layers, c *Config) error {
 }
 
 // loadTimeouts fits the connection's time limits into a poll's: a broker that does not answer must be given up, and
-// another one asked, before the poll ends.
+// another one asked, before the poll ends. Two attempts to connect fit into it, so that the error of a host that swallows
+// packets is its own, with its address, and not the poll's deadline.
 func loadTimeouts(l *layers, c *Config) error {
 	request, err := l.milliseconds("request-timeout", c.Timeout)
 	if err != nil {
 		return err
 	}
-	dial, err := l.milliseconds("dial-timeout", min(kafka.DefaultDialTimeout, c.Timeout/2))
+	dial, err := l.milliseconds("dial-timeout", min(kafka.DefaultDialTimeout, c.Timeout/3))
 	if err != nil {
 		return err
 	}

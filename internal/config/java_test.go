@@ -126,8 +126,8 @@ func TestClientPropertiesSetTheConnectionsLimits(t *testing.T) {
 	}{
 		{"as they are", "request.timeout.ms=4000\nsocket.connection.setup.timeout.ms=2500\nclient.id=me\n", nil, 4 * time.Second, 2500 * time.Millisecond, "me"},
 		{"never beyond a poll", "request.timeout.ms=30000\nsocket.connection.setup.timeout.ms=30000\n", nil, 10 * time.Second, 10 * time.Second, ""},
-		{"without them, a second broker gets its turn", "", []string{"--timeout=2s"}, 2 * time.Second, time.Second, ""},
-		{"a poll too short for the client library", "", []string{"--timeout=50ms"}, 100 * time.Millisecond, 25 * time.Millisecond, ""},
+		{"without them, a second broker gets its turn", "", []string{"--timeout=2s"}, 2 * time.Second, 2 * time.Second / 3, ""},
+		{"a poll too short for the client library", "", []string{"--timeout=50ms"}, 100 * time.Millisecond, 50 * time.Millisecond / 3, ""},
 		{"a poll too long for it", "", []string{"--timeout=1h"}, 15 * time.Minute, 3 * time.Second, ""},
 	} {
 		t.Run(c.why, func(t *testing.T) {

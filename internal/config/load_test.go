@@ -117,7 +117,7 @@ func TestEveryFlagHasAVariable(t *testing.T) {
 	}
 	c := mustLoad(t, nil, environ...)
 	want := kafka.Config{
-		Brokers: []string{"a:1", "b:2"}, RequestTimeout: 2 * time.Second, DialTimeout: time.Second,
+		Brokers: []string{"a:1", "b:2"}, RequestTimeout: 2 * time.Second, DialTimeout: 2 * time.Second / 3,
 		TLS:  kafka.TLS{Enabled: true, ServerName: "n", InsecureSkipVerify: true},
 		SASL: kafka.SASL{Mechanism: "PLAIN", Username: "u", PasswordFile: pass},
 	}
