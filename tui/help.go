@@ -1,0 +1,110 @@
+package tui
+
+import "strings"
+
+// helpPage lists every key that works in the view it was opened from.
+type helpPage struct {
+	of  scope
+	top int
+}
+
+func (*helpPage) scope() scope { return inHelp }
+
+func (m *model) openHelp() { m.overlay = &helpPage{of: m.view()} }
+
+// sections is the order of the help.
+var sections = [...]string{"views", "move", "rows", "numbers", "screen"}
+
+// signs explains what the key table cannot.
+var signs = [...][2]string{
+	{"?", "not known"},
+	{"-", "no commit; nothing to tell"},
+	{"≥ N", "a sum with unknown parts"},
+	{"~ N", "a sum with parts kept from an earlier poll"},
+	{"3 (1)", "three members, one of them idle"},
+	{"12 (2)", "twelve partitions, two without an owner"},
+	{"time lag", "age of the oldest unread record"},
+	{"drain", "time until lag is 0 at this pace"},
+	{"skew", "largest member's lag / mean; 1 is even"},
+}
+
+func (o *helpPage) draw(m *model, w, h int) []string {
+	lines := []string{rule(m.look, "keys in "+scopeNames[o.of], w)}
+	body := o.columns(m, w)
+	room := max(1, h-1)
+	o.top = max(0, min(o.top, len(body)-room))
+	return append(lines, body[o.top:min(len(body), o.top+room)]...)
+}
+
+// columns sets the blocks side by side where there is room.
+func (o *helpPage) columns(m *model, w int) []string {
+	blocks := o.blocks(m)
+	const each = 38
+	n := max(1, min(w/each, 3))
+	if n == 1 {
+		var all []string
+		for _, b := range blocks {
+			all = append(all, b...)
+		}
+		return all
+	}
+	columns := make([][]string, n)
+	for _, b := range blocks { // each block to the shortest column
+		at := 0
+		for i := range columns {
+			if len(columns[i]) < len(columns[at]) {
+				at = i
+			}
+		}
+		columns[at] = append(columns[at], b...)
+	}
+	var lines []string
+	for y := 0; ; y++ {
+		line, more := "", false
+		for i := range columns {
+			text := ""
+			if y < len(columns[i]) {
+				text, more = columns[i][y], true
+			}
+			line += pad(text, each, false)
+			_ = i
+		}
+		if !more {
+			return lines
+		}
+		lines = append(lines, strings.TrimRight(line, " "))
+	}
+}
+
+func (o *helpPage) blocks(m *model) [][]string {
+	l := m.look
+	var out [][]string
+	for _, section := range sections {
+		b := []string{l.paint(toneAccent, section)}
+		for _, c := range active(m.keys, o.of) {
+			if c.section == section {
+				b = append(b, "  "+pad(l.sign(c.Help().Key), 10, false)+" "+l.paint(toneDim, c.Help().Desc))
+			}
+		}
+		out = append(out, append(b, ""))
+	}
+	b := []string{
+		l.paint(toneAccent, "filter"),
+		"  " + pad("text", 10, false) + " " + l.paint(toneDim, "rows with it, in any case"),
+		"  " + pad("!text", 10, false) + " " + l.paint(toneDim, "rows without it"), "",
+	}
+	out = append(out, b)
+	b = []string{l.paint(toneAccent, "signs")}
+	for _, s := range signs {
+		b = append(b, "  "+pad(l.sign(s[0]), 10, false)+" "+l.paint(toneDim, s[1]))
+	}
+	return append(out, append(b, ""))
+}
+
+// sign is a key or sign as the terminal can show it.
+func (l *look) sign(s string) string {
+	if !l.ascii {
+		return s
+	}
+	return strings.NewReplacer("↑", "Up", "↓", "Down", "≥", l.glyphs.atLeast).Replace(s)
+}
