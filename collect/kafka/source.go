@@ -1,8 +1,11 @@
 package kafka
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -17,14 +20,33 @@ type Options struct {
 	Filter collect.Filter
 	Logger *slog.Logger     // nil: silent
 	Now    func() time.Time // nil: time.Now
-	Extra  []kgo.Opt        // applied last: request metrics, and what tests need
+	// Extra is applied last: request metrics, and what tests need. Each broker
+	// has a client of its own, so a hook given here sees several of them.
+	Extra []kgo.Opt
 }
 
 // Source reads one cluster. It implements collect.Source.
 type Source struct {
-	cfg Config
-	o   Options
-	cl  *kgo.Client
+	o          Options
+	clientOpts []kgo.Opt
+
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+	probes sync.WaitGroup // goroutines beside the polls
+
+	seeds []*node         // the addresses given
+	nodes map[int32]*node // the brokers that Metadata listed last, by id
+	guide string          // address that answered Metadata last
+
+	clusterID  string
+	controller int32
+	brokers    []collect.Broker
+	topics     view
+	sees       sees
+	groups     map[string]*group
+
+	outdated bool // topics are known to be old ones: read them with the next poll
+	relist   bool // likewise the group lists
 }
 
 var _ collect.Source = (*Source)(nil)
@@ -42,27 +64,240 @@ func New(cfg Config, o Options) (*Source, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	cl, err := kgo.NewClient(append(opts, o.Extra...)...)
-	if err != nil {
-		return nil, err
+	opts = append(opts, kgo.MetadataMaxAge(time.Hour)) // the clients need none of their own
+	s := &Source{o: o, clientOpts: append(opts, o.Extra...), nodes: map[int32]*node{}, groups: map[string]*group{}, controller: -1}
+	s.topics.unlisted = map[string]unlisted{}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	for _, b := range cfg.Brokers {
+		addr, _ := ParseBroker(b) // Validate has proved it
+		n := s.newNode(seedID, addr, "")
+		if n.broken != nil {
+			s.Close()
+			return nil, n.broken
+		}
+		s.seeds = append(s.seeds, n)
 	}
-	return &Source{cfg: cfg, o: o, cl: cl}, nil
+	return s, nil
 }
 
-// Poll implements collect.Source.
-func (s *Source) Poll(_ context.Context, ask collect.Ask) *collect.Snapshot {
+// Close implements collect.Source. It ends what runs beside the polls, too.
+func (s *Source) Close() {
+	s.cancel()
+	for _, n := range s.seeds {
+		n.close()
+	}
+	for _, n := range s.nodes {
+		n.close()
+	}
+	s.probes.Wait()
+}
+
+// Poll implements collect.Source. It reads brokers and topics, group lists,
+// descriptions, the log starts known before, commits, the other log starts and
+// then the log ends: a purge that follows a commit must not look like loss, nor
+// a commit that follows a log end like one beyond it.
+func (s *Source) Poll(ctx context.Context, ask collect.Ask) *collect.Snapshot {
+	began := s.o.Now()
+	p := s.newPoll(ctx, ask)
+	metadata := p.readMetadata()
+	if metadata == collect.ReasonNone {
+		p.lookForHidden()
+	}
+	p.readLists()
+	p.describe()
+	names := p.addGroups()
+	starts := p.readKnownStarts()
+	p.readCommits(names)
+	p.addTopics(metadata)
+	p.setCluster()
+	p.b.Layout()
+	p.readStarts(starts)
+	p.readCommits(p.b.CommitsToReread())
+	p.readEnds()
+	p.readLastStable()
+	p.setCluster() // with what became of the brokers
+	p.outdated = p.outdated || p.topics.strange.Swap(false)
+	p.problems.flush(p.b)
 	now := s.o.Now()
-	return ask.Builder().Finish(now, 0)
+	return p.b.Finish(now, now.Sub(began))
 }
 
-// OffsetsAt implements collect.Source.
-func (s *Source) OffsetsAt(_ context.Context, queries []collect.TimeQuery) []collect.TimeAnswer {
-	out := make([]collect.TimeAnswer, len(queries))
-	for i := range out {
-		out[i] = collect.TimeAnswer{Offset: collect.Unknown, Timestamp: -1, Reason: collect.ReasonTimeout}
+// addGroups tells the builder about all groups that are not gone, and gives
+// their names in order.
+func (p *poll) addGroups() []string {
+	names := make([]string, 0, len(p.groups))
+	for name := range p.groups {
+		names = append(names, name)
 	}
+	slices.Sort(names)
+	for _, name := range names {
+		p.b.AddGroup(p.groups[name].facts)
+	}
+	return names
+}
+
+// knownStart is a log start read before the commits.
+type knownStart struct {
+	offset int64
+	at     time.Time
+	why    collect.Reason
+}
+
+// knownStarts are by topic id and name, then by partition; a partition that was
+// not asked for has neither a time nor a reason.
+type knownStarts map[topicKey][]knownStart
+
+type topicKey struct {
+	name string
+	id   [16]byte
+}
+
+// readKnownStarts reads the log starts that are due of the partitions that
+// groups had rows on last time.
+func (p *poll) readKnownStarts() knownStarts {
+	out := knownStarts{}
+	if p.ask.Prev == nil {
+		return out
+	}
+	var wants []want
+	for _, t := range p.ask.Prev.Topics {
+		now, ok := p.topics.topics[t.Name]
+		if !ok || now.id != t.ID || p.ask.Starts != nil && !p.ask.Starts(t.Name) {
+			continue
+		}
+		w := want{topic: t.Name, id: t.ID, leaders: now.leaders}
+		for q, start := range t.LogStart {
+			if start >= 0 && q < len(now.leaders) {
+				w.partitions = append(w.partitions, int32(q))
+			}
+		}
+		if w.partitions != nil {
+			wants = append(wants, w)
+			out[topicKey{t.Name, t.ID}] = make([]knownStart, len(t.LogStart))
+		}
+	}
+	p.listOffsets(offsetQuery{
+		stage: collect.StageLogStart, timestamp: timestampStart,
+		set: func(w *want, q int32, a offsetAnswer) {
+			out[topicKey{w.topic, w.id}][q] = knownStart{offset: a.offset, at: a.at}
+		},
+		unread: func(w *want, q int32, why collect.Reason) { out[topicKey{w.topic, w.id}][q].why = why },
+	}, wants)
 	return out
 }
 
-// Close implements collect.Source.
-func (s *Source) Close() { s.cl.Close() }
+// readStarts hands over the log starts read before the commits, and reads those
+// of partitions that only the commits told of.
+func (p *poll) readStarts(known knownStarts) {
+	var needs []collect.Need
+	for _, n := range p.b.Needs() {
+		starts := known[topicKey{n.Topic.Name, n.Topic.ID}]
+		parts := n.New
+		if p.ask.Starts == nil || p.ask.Starts(n.Topic.Name) {
+			parts = n.Partitions
+		}
+		ask := collect.Need{Topic: n.Topic}
+		for _, q := range parts {
+			switch {
+			case int(q) >= len(starts) || starts[q] == knownStart{}:
+				ask.Partitions = append(ask.Partitions, q)
+			case starts[q].why != collect.ReasonNone:
+				p.b.StartUnread(n.Topic, q, starts[q].why)
+			default:
+				p.b.SetStart(n.Topic, q, starts[q].offset, starts[q].at)
+			}
+		}
+		if ask.Partitions != nil {
+			needs = append(needs, ask)
+		}
+	}
+	p.startsOf(needs)
+}
+
+func (p *poll) startsOf(needs []collect.Need) {
+	p.listOffsets(offsetQuery{
+		stage: collect.StageLogStart, timestamp: timestampStart,
+		set: func(w *want, q int32, a offsetAnswer) {
+			p.b.SetStart(needs[w.of].Topic, q, a.offset, a.at)
+		},
+		unread: func(w *want, q int32, why collect.Reason) { p.b.StartUnread(needs[w.of].Topic, q, why) },
+	}, p.wantsOf(needs))
+}
+
+// readEnds reads the log ends, and the log starts that these make doubtful.
+func (p *poll) readEnds() {
+	needs := p.b.Needs()
+	p.listOffsets(offsetQuery{
+		stage: collect.StageLogEnd, timestamp: timestampEnd,
+		set: func(w *want, q int32, a offsetAnswer) {
+			t := needs[w.of].Topic
+			p.b.SetEnd(t, q, a.offset, a.epoch, a.at)
+			if p.shrank(t, q, a.offset) {
+				p.outdated = true // made anew, or cut: the next poll looks at the topic
+			}
+		},
+		unread: func(w *want, q int32, why collect.Reason) { p.b.EndUnread(needs[w.of].Topic, q, why) },
+	}, p.wantsOf(needs))
+	p.startsOf(p.b.StartsToReread())
+}
+
+func (p *poll) shrank(t *collect.Topic, q int32, end int64) bool {
+	if p.ask.Prev == nil {
+		return false
+	}
+	before, ok := p.ask.Prev.Topic(t.Name)
+	return ok && before.ID == t.ID && int(q) < len(before.LogEnd) && end < before.LogEnd[q]
+}
+
+// readLastStable reads where readers of committed records must stop, for rows
+// on which it would matter. It is read after the log end, which it may have
+// passed since.
+func (p *poll) readLastStable() {
+	needs := p.b.Suspects()
+	p.listOffsets(offsetQuery{
+		stage: collect.StageLastStable, timestamp: timestampEnd, isolation: readCommitted,
+		set: func(w *want, q int32, a offsetAnswer) {
+			t := needs[w.of].Topic
+			p.b.SetStable(t, q, min(a.offset, t.LogEnd[q]))
+		},
+		unread: func(*want, int32, collect.Reason) {},
+	}, p.wantsOf(needs))
+}
+
+// OffsetsAt implements collect.Source. Silent brokers are not asked.
+func (s *Source) OffsetsAt(ctx context.Context, queries []collect.TimeQuery) []collect.TimeAnswer {
+	out := make([]collect.TimeAnswer, len(queries))
+	index := make(map[topicPart]int, len(queries))
+	byTopic := map[string]*want{}
+	for i, q := range queries {
+		out[i] = collect.TimeAnswer{Offset: collect.Unknown, Timestamp: -1, Reason: collect.ReasonTimeout}
+		index[topicPart{q.Topic, q.Partition}] = i
+		w := byTopic[q.Topic]
+		if w == nil {
+			t := s.topics.topics[q.Topic]
+			w = &want{topic: q.Topic, id: t.id, leaders: t.leaders}
+			byTopic[q.Topic] = w
+		}
+		w.partitions = append(w.partitions, q.Partition)
+		w.timestamps = append(w.timestamps, q.Timestamp)
+	}
+	wants := make([]want, 0, len(byTopic))
+	for _, w := range byTopic {
+		wants = append(wants, *w)
+	}
+	slices.SortFunc(wants, func(a, b want) int { return cmp.Compare(a.topic, b.topic) })
+	p := s.newPoll(ctx, collect.Ask{})
+	p.listOffsets(offsetQuery{
+		stage: collect.StageTimeSearch,
+		set: func(w *want, q int32, a offsetAnswer) {
+			out[index[topicPart{w.topic, q}]] = collect.TimeAnswer{Offset: a.offset, Timestamp: a.timestamp}
+		},
+		unread: func(w *want, q int32, why collect.Reason) { out[index[topicPart{w.topic, q}]].Reason = why },
+	}, wants)
+	return out
+}
+
+type topicPart struct {
+	topic     string
+	partition int32
+}

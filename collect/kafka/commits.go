@@ -1,0 +1,266 @@
+package kafka
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/klagtop/klagtop/collect"
+)
+
+const (
+	// mostOffsets in one answer, so that a broker's I/O threads are not held
+	// up by one of them.
+	mostOffsets = 50_000
+	// expectedOffsets of a group that was never asked before.
+	expectedOffsets = 500
+	mostGroups      = 500
+	// oneByOne is how many groups are asked for at once where a request can
+	// name one only (OffsetFetch below version 8).
+	oneByOne = 8
+	// batchVersion of OffsetFetch is the first that names several groups.
+	batchVersion = 8
+)
+
+// fetched is what a broker said of one group's commits.
+type fetched struct {
+	group  string
+	node   int32
+	code   int16
+	at     time.Time
+	topics []kmsg.OffsetFetchResponseGroupTopic
+}
+
+// readCommits reads the commits of these groups, each wholly, and hands them to
+// the builder.
+func (p *poll) readCommits(names []string) {
+	byNode := map[int32][]string{}
+	for _, name := range names {
+		g := p.groups[name]
+		switch {
+		case g == nil:
+		case g.typ == collect.TypeShare: // has no commits: the brokers keep its progress, and are not asked for it yet
+			p.b.CommitsUnread(name, collect.ReasonNotReported)
+		case g.why != collect.ReasonNone:
+			p.b.CommitsUnread(name, g.why)
+		default:
+			byNode[g.node] = append(byNode[g.node], name)
+		}
+	}
+	if len(byNode) == 0 {
+		return
+	}
+	ids := make([]int32, 0, len(byNode))
+	for id := range byNode {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	parts := make([][]fetched, len(ids))
+	failed := p.each(collect.StageCommits, ids, func(c *call) error {
+		i := slices.Index(ids, c.n.id)
+		var err error
+		parts[i], err = p.fetch(c, byNode[c.n.id])
+		return err
+	})
+	answered := map[string]bool{}
+	for _, part := range parts {
+		p.resolveTopics(part)
+		for i := range part {
+			answered[part[i].group] = true
+			p.takeCommits(&part[i])
+		}
+	}
+	for id, names := range byNode {
+		for _, name := range names {
+			if answered[name] {
+				continue
+			}
+			why := failed[id]
+			if why == collect.ReasonNone {
+				why = collect.ReasonError
+				p.problems.group(collect.StageCommits, id, name, why, "the broker's answer leaves the group out")
+			}
+			p.b.CommitsUnread(name, why)
+		}
+	}
+}
+
+// fetch asks one broker, in chunks; what it answered before it failed counts.
+func (p *poll) fetch(c *call, names []string) ([]fetched, error) {
+	var out []fetched
+	for len(names) > 0 {
+		n, expect := 0, 0
+		for n < len(names) && n < mostGroups {
+			e := p.groups[names[n]].offsets
+			if e == unknownCount {
+				e = expectedOffsets
+			}
+			if n > 0 && expect+e > mostOffsets {
+				break
+			}
+			expect += e
+			n++
+		}
+		resp, at, err := c.ask(offsetFetch(names[:n]))
+		if err != nil {
+			return out, err
+		}
+		r := resp.(*kmsg.OffsetFetchResponse)
+		if r.Version < batchVersion {
+			out = append(out, oldFetched(r, names[0], c.n.id, at))
+			rest, err := p.fetchOneByOne(c, names[1:])
+			return append(out, rest...), err
+		}
+		for i := range r.Groups {
+			g := &r.Groups[i]
+			out = append(out, fetched{group: g.Group, node: c.n.id, code: g.ErrorCode, at: at, topics: g.Topics})
+		}
+		names = names[n:]
+	}
+	return out, nil
+}
+
+// fetchOneByOne asks a broker of before Kafka 3.0.
+func (p *poll) fetchOneByOne(c *call, names []string) ([]fetched, error) {
+	var (
+		mu    sync.Mutex
+		out   []fetched
+		first error
+		wg    sync.WaitGroup
+		next  = make(chan string)
+	)
+	for range min(oneByOne, len(names)) {
+		wg.Go(func() {
+			for name := range next {
+				mu.Lock()
+				stop := first != nil
+				mu.Unlock()
+				if stop {
+					continue
+				}
+				resp, at, err := c.ask(offsetFetch([]string{name}))
+				mu.Lock()
+				if err != nil && first == nil {
+					first = err
+				} else if err == nil {
+					out = append(out, oldFetched(resp.(*kmsg.OffsetFetchResponse), name, c.n.id, at))
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for _, name := range names {
+		next <- name
+	}
+	close(next)
+	wg.Wait()
+	return out, first
+}
+
+// offsetFetch asks for all commits of groups. The fields for one group serve
+// brokers that know no others; the version decides which are sent.
+func offsetFetch(names []string) *kmsg.OffsetFetchRequest {
+	req := kmsg.NewPtrOffsetFetchRequest()
+	req.Group = names[0]
+	req.Groups = make([]kmsg.OffsetFetchRequestGroup, len(names))
+	for i, name := range names {
+		req.Groups[i] = kmsg.NewOffsetFetchRequestGroup()
+		req.Groups[i].Group = name
+	}
+	return req
+}
+
+// oldFetched brings an answer about one group into the newer form.
+func oldFetched(r *kmsg.OffsetFetchResponse, name string, node int32, at time.Time) fetched {
+	if r.Version >= batchVersion { // upgraded under our hands
+		for _, g := range r.Groups {
+			return fetched{group: g.Group, node: node, code: g.ErrorCode, at: at, topics: g.Topics}
+		}
+	}
+	f := fetched{group: name, node: node, code: r.ErrorCode, at: at, topics: make([]kmsg.OffsetFetchResponseGroupTopic, len(r.Topics))}
+	for i := range r.Topics {
+		t := &r.Topics[i]
+		f.topics[i].Topic = t.Topic
+		f.topics[i].Partitions = make([]kmsg.OffsetFetchResponseGroupTopicPartition, len(t.Partitions))
+		for j := range t.Partitions {
+			q := &t.Partitions[j]
+			f.topics[i].Partitions[j] = kmsg.OffsetFetchResponseGroupTopicPartition{
+				Partition: q.Partition, Offset: q.Offset, LeaderEpoch: q.LeaderEpoch, ErrorCode: q.ErrorCode,
+			}
+		}
+	}
+	return f
+}
+
+// resolveTopics puts names to topic ids: from version 10 on brokers give no
+// names. An id that is not known is a topic younger than our list, so that is
+// read once more.
+func (p *poll) resolveTopics(all []fetched) {
+	unknown := false
+	for i := range all {
+		for j := range all[i].topics {
+			if t := &all[i].topics[j]; t.Topic == "" {
+				t.Topic = p.topics.names[t.TopicID]
+				unknown = unknown || t.Topic == ""
+			}
+		}
+	}
+	if !unknown || !p.refresh() {
+		return
+	}
+	for i := range all {
+		for j := range all[i].topics {
+			if t := &all[i].topics[j]; t.Topic == "" {
+				t.Topic = p.topics.names[t.TopicID]
+			}
+		}
+	}
+}
+
+// takeCommits hands one group's commits to the builder.
+func (p *poll) takeCommits(f *fetched) {
+	g := p.groups[f.group]
+	if g == nil {
+		return
+	}
+	// kfake says so of a group without commits, where Kafka answers with none.
+	if f.code != 0 && f.code != kerr.GroupIDNotFound.Code {
+		why := reasonOfCode(f.code)
+		if f.code == kerr.NotCoordinator.Code || f.code == kerr.CoordinatorNotAvailable.Code {
+			p.relist = true
+		}
+		p.b.CommitsUnread(f.group, why)
+		p.problems.group(collect.StageCommits, f.node, f.group, why, kerr.ErrorForCode(f.code).Error())
+		return
+	}
+	commits := make([]collect.TopicCommits, 0, len(f.topics))
+	g.offsets = 0
+	for i := range f.topics {
+		t := &f.topics[i]
+		g.offsets += len(t.Partitions)
+		if t.Topic == "" { // deleted since, or not to be seen
+			continue
+		}
+		commits = append(commits, topicCommits(t))
+	}
+	p.b.AddCommits(f.group, f.at, commits)
+}
+
+func topicCommits(t *kmsg.OffsetFetchResponseGroupTopic) collect.TopicCommits {
+	n := len(t.Partitions)
+	c := collect.TopicCommits{Topic: t.Topic, Partitions: make([]int32, n), Offsets: make([]int64, n), Epochs: make([]int32, n)}
+	for i := range t.Partitions {
+		q := &t.Partitions[i]
+		c.Partitions[i], c.Offsets[i], c.Epochs[i] = q.Partition, q.Offset, q.LeaderEpoch
+		if q.ErrorCode != 0 {
+			if c.Reasons == nil {
+				c.Reasons = make([]collect.Reason, n)
+			}
+			c.Reasons[i] = reasonOfCode(q.ErrorCode)
+		}
+	}
+	return c
+}

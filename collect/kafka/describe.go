@@ -1,0 +1,382 @@
+package kafka
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/klagtop/klagtop/collect"
+)
+
+// kind is one of the requests that describe groups.
+type kind uint8
+
+const (
+	kindClassic  kind = iota // DescribeGroups
+	kindConsumer             // ConsumerGroupDescribe
+	kindShare                // ShareGroupDescribe
+	kindStreams              // StreamsGroupDescribe
+)
+
+var allKinds = []kind{kindClassic, kindConsumer, kindShare, kindStreams}
+
+func (k kind) groupType() collect.GroupType {
+	return [...]collect.GroupType{collect.TypeClassic, collect.TypeConsumer, collect.TypeShare, collect.TypeStreams}[k]
+}
+
+// describeChunk is the most groups in one describe: a member with one topic is
+// some 150 bytes, and groups of hundreds of members exist.
+const describeChunk = 100
+
+// verdict is what an answer says about a group.
+type verdict uint8
+
+const (
+	found       verdict = iota // facts are there
+	notFound                   // its coordinator has no such group of this kind
+	elsewhere                  // this broker is not its coordinator
+	refused                    // any other error
+	unsupported                // this broker knows no such request, or has the feature off
+)
+
+// An answer is one broker's word on one group.
+type answer struct {
+	name    string
+	node    int32
+	kind    kind
+	verdict verdict
+	reason  collect.Reason
+	text    string
+	named   bool // notFound: "not found" and not "not a group of this kind"
+	facts   collect.GroupFacts
+}
+
+// work is which groups to ask of which broker by which request.
+type work map[int32]map[kind][]string
+
+func (w work) add(node int32, k kind, name string) {
+	if w[node] == nil {
+		w[node] = map[kind][]string{}
+	}
+	w[node][k] = append(w[node][k], name)
+}
+
+// describe reads what is due about groups, and finds out what became of those
+// that no list has.
+func (p *poll) describe() {
+	first := work{}
+	for _, g := range p.groups {
+		p.planDescribe(first, g)
+	}
+	answers, failed := p.send(first)
+	second := p.sift(answers, failed)
+	more, failed := p.send(second)
+	p.settle(answers, more, failed)
+	for name, g := range p.groups {
+		if g.gone {
+			delete(p.groups, name)
+		}
+	}
+}
+
+// planDescribe adds one group to what is to be asked.
+func (p *poll) planDescribe(w work, g *group) {
+	k, known := kindOf(g.typ)
+	if g.listed && !known {
+		g.fail(collect.ReasonUnsupported)
+		return
+	}
+	switch {
+	case g.why != collect.ReasonNone:
+		g.fail(g.why)
+	case !g.listed && (p.ask.Lists || g.phantom):
+		// It may have moved, or be gone: only its coordinator, whichever
+		// broker that is, can tell.
+		if !known {
+			k = kindClassic
+		}
+		for _, id := range p.ids() {
+			w.add(id, k, g.name)
+		}
+	case len(g.rivals) > 0, g.changed, p.ask.Describe == nil || p.ask.Describe(g.name):
+		w.add(g.node, k, g.name)
+		for _, id := range g.rivals {
+			w.add(id, k, g.name)
+		}
+	}
+}
+
+// send asks and gives all answers by group.
+func (p *poll) send(w work) (map[string][]answer, map[int32]collect.Reason) {
+	out := map[string][]answer{}
+	if len(w) == 0 {
+		return out, nil
+	}
+	ids := make([]int32, 0, len(w))
+	for id := range w {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	parts := make([][]answer, len(ids))
+	failed := p.each(collect.StageDescribe, ids, func(c *call) error {
+		i := slices.Index(ids, c.n.id)
+		for _, k := range allKinds {
+			for chunk := range slices.Chunk(w[c.n.id][k], describeChunk) {
+				as, err := p.describeChunk(c, k, chunk)
+				if err != nil {
+					return err
+				}
+				parts[i] = append(parts[i], as...)
+			}
+		}
+		return nil
+	})
+	for _, as := range parts {
+		for _, a := range as {
+			out[a.name] = append(out[a.name], a)
+		}
+	}
+	return out, failed
+}
+
+func (p *poll) describeChunk(c *call, k kind, names []string) ([]answer, error) {
+	var req kmsg.Request
+	switch k {
+	case kindClassic:
+		r := kmsg.NewPtrDescribeGroupsRequest()
+		r.Groups, req = names, r
+	case kindConsumer:
+		r := kmsg.NewPtrConsumerGroupDescribeRequest()
+		r.Groups, req = names, r
+	case kindShare:
+		r := kmsg.NewPtrShareGroupDescribeRequest()
+		r.GroupIDs, req = names, r
+	case kindStreams:
+		r := kmsg.NewPtrStreamsGroupDescribeRequest()
+		r.Groups, req = names, r
+	}
+	resp, at, err := c.ask(req)
+	if err != nil {
+		if ReasonOf(err) == collect.ReasonUnsupported {
+			return noneSupported(c.n.id, k, names), nil
+		}
+		return nil, err
+	}
+	var as []answer
+	switch r := resp.(type) {
+	case *kmsg.DescribeGroupsResponse:
+		as = classicAnswers(r)
+	case *kmsg.ConsumerGroupDescribeResponse:
+		as = consumerAnswers(r, &p.topics)
+	case *kmsg.ShareGroupDescribeResponse:
+		as = shareAnswers(r, &p.topics)
+	case *kmsg.StreamsGroupDescribeResponse:
+		as = streamsAnswers(r)
+	}
+	for i := range as {
+		as[i].node, as[i].kind = c.n.id, k
+		as[i].facts.Coordinator = c.n.id
+		as[i].stamp(at)
+	}
+	return as, nil
+}
+
+func (a *answer) stamp(at time.Time) {
+	if a.verdict == found {
+		a.facts.Described, a.facts.At = true, at
+	}
+}
+
+func noneSupported(node int32, k kind, names []string) []answer {
+	out := make([]answer, len(names))
+	for i, name := range names {
+		out[i] = answer{name: name, node: node, kind: k, verdict: unsupported, reason: collect.ReasonUnsupported}
+	}
+	return out
+}
+
+// refusal is the answer that an error code makes.
+func refusal(name string, code int16, message *string) answer {
+	a := answer{name: name, reason: reasonOfCode(code)}
+	if err := kerr.ErrorForCode(code); err != nil {
+		a.text = err.Error()
+	}
+	if message != nil && *message != "" {
+		a.text = *message
+	}
+	switch code {
+	case kerr.GroupIDNotFound.Code:
+		a.verdict = notFound
+		a.named = strings.HasSuffix(a.text, "not found.")
+	case kerr.NotCoordinator.Code, kerr.CoordinatorNotAvailable.Code:
+		a.verdict = elsewhere
+	case kerr.UnsupportedVersion.Code:
+		a.verdict = unsupported
+	default:
+		a.verdict = refused
+	}
+	return a
+}
+
+// pick gives the answer that counts of those to one question: brokers that are
+// not the coordinator say so.
+func pick(as []answer) (answer, bool) {
+	if len(as) == 0 {
+		return answer{}, false
+	}
+	return slices.MinFunc(as, func(x, y answer) int { return rank(x) - rank(y) }), true
+}
+
+func rank(a answer) int {
+	switch a.verdict {
+	case found:
+		return 0
+	case notFound:
+		return 1
+	case refused:
+		return 2
+	case unsupported:
+		return 3
+	}
+	return 4
+}
+
+// sift takes over what was found, and gives what to ask next: of a group that
+// its coordinator does not know as what it was, the other kinds.
+func (p *poll) sift(answers map[string][]answer, failed map[int32]collect.Reason) work {
+	next := work{}
+	for name, g := range p.groups {
+		a, ok := pick(answers[name])
+		switch {
+		case !ok:
+		case a.verdict == found && !suspicious(g, a):
+			g.take(a)
+		case a.verdict == found, a.verdict == notFound, a.verdict == unsupported && !g.listed:
+			for _, k := range allKinds {
+				if k != a.kind {
+					next.add(a.node, k, name)
+				}
+			}
+		}
+		if !ok && g.facts.Reason == collect.ReasonNone && p.planned(g) {
+			if g.why = failed[g.node]; g.why == collect.ReasonNone {
+				g.why = p.missing(g.node)
+			}
+			g.fail(g.why)
+		}
+	}
+	return next
+}
+
+// planned reports whether the group was to be described in this poll.
+func (p *poll) planned(g *group) bool {
+	return !g.listed || g.changed || len(g.rivals) > 0 || p.ask.Describe == nil || p.ask.Describe(g.name)
+}
+
+// suspicious reports whether a classic description fits no classic group:
+// what some brokers that do not give types say of a KIP-848 group.
+func suspicious(g *group, a answer) bool {
+	return !g.typeTold && a.kind == kindClassic && a.facts.State == collect.StateStable && len(a.facts.Members) == 0
+}
+
+// take takes over a description.
+func (g *group) take(a answer) {
+	told := g.typeTold
+	g.facts = a.facts
+	g.facts.Name, g.facts.Type = g.name, a.kind.groupType()
+	if g.facts.ProtocolType == "" {
+		g.facts.ProtocolType = protocolOf[g.facts.Type]
+	}
+	g.typ, g.typeTold = g.facts.Type, told || len(a.facts.Members) > 0 || a.kind != kindClassic
+	g.node, g.listed, g.phantom = a.node, true, false
+	g.state, g.protocol = g.facts.State, g.facts.ProtocolType
+}
+
+// settle decides about groups that the first round did not describe.
+func (p *poll) settle(first, second map[string][]answer, failed map[int32]collect.Reason) {
+	for name, g := range p.groups {
+		a, ok := pick(first[name])
+		if !ok || g.facts.Described {
+			if g.phantom && !ok {
+				g.gone = true
+			}
+			continue
+		}
+		if b, ok := pick(second[name]); ok && b.verdict == found {
+			g.take(b)
+			continue
+		}
+		if a.verdict == found { // suspicious, but of no other kind
+			g.take(a)
+			continue
+		}
+		if a.verdict == notFound || a.verdict == unsupported && !g.listed {
+			if failed[a.node] == collect.ReasonNone && provedGone(g, a, second[name]) {
+				g.gone = true
+				continue
+			}
+			a = doubt(a, second[name], failed[a.node])
+		}
+		p.undescribed(g, a)
+	}
+}
+
+// provedGone reports whether a group's coordinator knows it as nothing that it
+// could be. A kind whose feature is off, or that the broker never heard of,
+// says nothing about a group of that kind; then the words of another kind's
+// answer must: newer brokers tell "not found" from "not of this kind".
+func provedGone(g *group, a answer, others []answer) bool {
+	own, known := kindOf(g.typ)
+	proved := false
+	for _, o := range append([]answer{a}, others...) {
+		switch {
+		case o.verdict == notFound:
+			proved = proved || o.named || known && o.kind == own
+		case o.verdict == unsupported && (g.typeTold || !g.listed):
+		default:
+			return false
+		}
+	}
+	return proved
+}
+
+// doubt is the answer that keeps a group that could not be proved gone.
+func doubt(a answer, others []answer, failed collect.Reason) answer {
+	for _, o := range others {
+		if o.verdict != notFound {
+			return o
+		}
+	}
+	a.verdict = refused
+	if a.reason = failed; a.reason == collect.ReasonNone {
+		a.reason = collect.ReasonUnsupported
+	}
+	return a
+}
+
+// undescribed notes why a group was not described.
+func (p *poll) undescribed(g *group, a answer) {
+	if g.phantom && a.reason != collect.ReasonDenied {
+		g.gone = true
+		return
+	}
+	why := a.reason
+	if a.verdict == elsewhere {
+		why = p.missing(g.node)
+		if g.listed {
+			why = collect.ReasonLoading
+		}
+		g.why, p.relist = why, true // the lists are old: it moved since
+	}
+	if !g.listed && a.verdict == refused {
+		g.node, g.facts.Coordinator = a.node, a.node
+	}
+	g.fail(why)
+	if a.verdict == unsupported {
+		return
+	}
+	p.problems.group(collect.StageDescribe, a.node, g.name, why, a.text)
+}

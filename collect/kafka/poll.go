@@ -1,0 +1,234 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/klagtop/klagtop/collect"
+)
+
+// A poll is the state of one Poll call. It is used by the caller's goroutine;
+// work that runs on brokers side by side writes only to what is its own and is
+// merged when all are back.
+type poll struct {
+	*Source
+	ask      collect.Ask
+	b        *collect.Builder
+	ctx      context.Context
+	deadline time.Time
+
+	down      map[int32]collect.Reason // brokers that this poll asks no more, by id
+	refreshed bool                     // metadata was read again within this poll
+	problems  problems
+}
+
+// waitShare is the share of the time left that a broker may be silent before
+// the others go on without it; workShare is the share a whole stage may take
+// from brokers that do answer. What is left must do for the stages to come.
+const (
+	waitShare = 0.4
+	workShare = 0.8
+)
+
+// reserve is kept back from the deadline to put the snapshot together.
+const reserve = 0.05
+
+func (s *Source) newPoll(ctx context.Context, ask collect.Ask) *poll {
+	began := time.Now()
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		deadline = began.Add(DefaultRequestTimeout)
+	}
+	return &poll{
+		Source: s, ask: ask, b: ask.Builder(), ctx: ctx, down: map[int32]collect.Reason{},
+		deadline: deadline.Add(-time.Duration(reserve * float64(deadline.Sub(began)))),
+	}
+}
+
+// A call is the talk with one broker within one stage.
+type call struct {
+	p       *poll
+	n       *node
+	ctx     context.Context // ends with the stage
+	silence time.Duration   // longest wait for one answer
+
+	mu       sync.Mutex
+	answered bool
+	hung     kmsg.Request // left unanswered for too long
+}
+
+// ask sends a request and gives the time of its answer.
+func (c *call) ask(req kmsg.Request) (kmsg.Response, time.Time, error) {
+	ctx, cancel := context.WithTimeout(c.ctx, c.silence)
+	defer cancel()
+	began := time.Now()
+	resp, err := c.n.request(ctx, req)
+	at := c.p.o.Now()
+	patient := time.Since(began) >= c.silence*9/10 // else its turn came too late to blame it
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case err == nil:
+		c.answered = true
+	case timedOut(err) && patient && !errors.Is(c.p.ctx.Err(), context.Canceled):
+		c.hung = req
+	}
+	return resp, at, err
+}
+
+// each asks brokers side by side and returns when all are done or given up.
+// work returns the error that ended it, nil if it could say all it had to.
+// Brokers that failed are asked no more in this poll, those that were silent
+// not until a probe had an answer; failed tells why a broker in ids was not,
+// or not wholly, asked.
+func (p *poll) each(stage collect.Stage, ids []int32, work func(*call) error) (failed map[int32]collect.Reason) {
+	failed = map[int32]collect.Reason{}
+	left := time.Until(p.deadline)
+	ctx, cancel := context.WithTimeout(p.ctx, time.Duration(workShare*float64(left)))
+	defer cancel()
+	silence := time.Duration(waitShare * float64(left))
+	var calls []*call
+	for _, id := range ids {
+		if why := p.unusable(stage, id); why != collect.ReasonNone {
+			failed[id] = why
+			continue
+		}
+		calls = append(calls, &call{p: p, n: p.nodes[id], ctx: ctx, silence: silence})
+	}
+	if len(p.nodes) == 1 { // nobody to hurry for
+		for _, c := range calls {
+			c.silence = time.Duration(workShare * float64(left))
+		}
+	}
+	errs := make([]error, len(calls))
+	var wg sync.WaitGroup
+	for i, c := range calls {
+		wg.Go(func() { errs[i] = work(c) })
+	}
+	wg.Wait()
+	for i, c := range calls {
+		if c.answered {
+			p.b.Reached()
+		}
+		if err := errs[i]; err != nil {
+			failed[c.n.id] = p.brokerFailed(stage, c, err)
+		}
+	}
+	return failed
+}
+
+// unusable tells why a broker is not to be asked.
+func (p *poll) unusable(stage collect.Stage, id int32) collect.Reason {
+	if why, ok := p.down[id]; ok {
+		return why
+	}
+	n := p.nodes[id]
+	if n == nil {
+		return collect.ReasonBrokerDown
+	}
+	if n.silent.Load() {
+		p.down[id] = collect.ReasonTimeout
+		p.problems.broker(stage, id, collect.ReasonTimeout, n.silence())
+		return collect.ReasonTimeout
+	}
+	return collect.ReasonNone
+}
+
+func (p *poll) brokerFailed(stage collect.Stage, c *call, err error) collect.Reason {
+	why := ReasonOf(err)
+	p.problems.broker(stage, c.n.id, why, err)
+	switch {
+	case c.hung != nil:
+		p.fallSilent(c.n, c.hung, max(c.silence, 500*time.Millisecond), err)
+		p.down[c.n.id] = why
+	case why != collect.ReasonTimeout: // one that answers, but too slowly, may answer less
+		p.down[c.n.id] = why
+	}
+	return why
+}
+
+// ids are the live brokers' ids in order.
+func (p *poll) ids() []int32 {
+	out := make([]int32, 0, len(p.nodes))
+	for id := range p.nodes {
+		out = append(out, id)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// problems gathers what a poll could not do, so that one cause makes one
+// problem however many groups or partitions it touches.
+type problems struct {
+	list  []collect.Problem
+	about map[problemKey][]int // indexes into list
+}
+
+type problemKey struct {
+	stage  collect.Stage
+	broker int32
+	reason collect.Reason
+	topic  string
+}
+
+// manyAlike is how many problems of one kind are told one by one.
+const manyAlike = 100
+
+func (ps *problems) add(key problemKey, p collect.Problem) {
+	if ps.about == nil {
+		ps.about = map[problemKey][]int{}
+	}
+	ps.list = append(ps.list, p)
+	ps.about[key] = append(ps.about[key], len(ps.list)-1)
+}
+
+func (ps *problems) broker(stage collect.Stage, id int32, why collect.Reason, err error) {
+	text, _ := Explain(err)
+	ps.add(problemKey{stage: stage, broker: id, reason: why}, collect.Problem{Stage: stage, Broker: id, Partition: -1, Reason: why, Error: text})
+}
+
+func (ps *problems) group(stage collect.Stage, broker int32, group string, why collect.Reason, text string) {
+	ps.add(problemKey{stage: stage, broker: broker, reason: why, topic: "\x00group"},
+		collect.Problem{Stage: stage, Broker: broker, Group: group, Partition: -1, Reason: why, Error: text})
+}
+
+func (ps *problems) partition(stage collect.Stage, broker int32, topic string, partition int32, why collect.Reason, text string) {
+	ps.add(problemKey{stage: stage, broker: broker, reason: why, topic: topic},
+		collect.Problem{Stage: stage, Broker: broker, Topic: topic, Partition: partition, Reason: why, Error: text})
+}
+
+// flush hands the problems over: those of one topic, or too many of one kind,
+// as one.
+func (ps *problems) flush(b *collect.Builder) {
+	drop := map[int]bool{}
+	for key, at := range ps.about {
+		limit := manyAlike
+		if key.topic != "" && key.topic != "\x00group" {
+			limit = 1
+		}
+		if len(at) <= limit {
+			continue
+		}
+		first := &ps.list[at[0]]
+		what := "groups"
+		if first.Topic != "" {
+			what = "partitions"
+		}
+		first.Error = fmt.Sprintf("%d %s: %s", len(at), what, first.Error)
+		first.Group, first.Partition = "", -1
+		for _, i := range at[1:] {
+			drop[i] = true
+		}
+	}
+	for i, p := range ps.list {
+		if !drop[i] {
+			b.Problem(p)
+		}
+	}
+}

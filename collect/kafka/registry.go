@@ -1,0 +1,72 @@
+package kafka
+
+import (
+	"github.com/klagtop/klagtop/collect"
+)
+
+// A group is what the source remembers of one from poll to poll: where to ask
+// for it, and how.
+type group struct {
+	name     string
+	typ      collect.GroupType
+	typeTold bool // a list named the type, or a describe of that type found the group
+	protocol string
+	state    string // as listed last
+
+	node   int32   // coordinator: the broker that lists the group
+	rivals []int32 // other brokers that list it, too
+
+	listed  bool // in a list of the newest round
+	changed bool // listed with another state, type or place than before
+	offsets int  // commits in its newest answer, -1 before the first
+
+	// for one poll
+	facts   collect.GroupFacts
+	why     collect.Reason // why nothing can be asked about it just now
+	gone    bool
+	phantom bool // named by the user and never seen: it is no group until a broker knows it
+}
+
+const unknownCount = -1
+
+func newGroup(name string) *group {
+	return &group{name: name, typ: collect.TypeClassic, node: -1, offsets: unknownCount}
+}
+
+// kindOf is the request that describes a type of group; ok is false for a type
+// from the future.
+func kindOf(t collect.GroupType) (k kind, ok bool) {
+	switch t {
+	case collect.TypeClassic, "":
+		return kindClassic, true
+	case collect.TypeConsumer:
+		return kindConsumer, true
+	case collect.TypeShare:
+		return kindShare, true
+	case collect.TypeStreams:
+		return kindStreams, true
+	}
+	return 0, false
+}
+
+// protocolTypes are what brokers that give no protocol type with the list mean.
+var protocolOf = map[collect.GroupType]string{
+	collect.TypeConsumer: "consumer", collect.TypeShare: "share", collect.TypeStreams: "streams",
+}
+
+// begin starts the facts of a group for this poll, with nothing described.
+func (g *group) begin() {
+	g.why, g.gone = collect.ReasonNone, false
+	g.facts = collect.GroupFacts{
+		Name: g.name, Type: g.typ, State: g.state, ProtocolType: g.protocol, Coordinator: g.node,
+		Generation: collect.Generation{Value: collect.Unknown},
+	}
+	if p, ok := protocolOf[g.typ]; ok {
+		g.facts.ProtocolType = p
+	}
+}
+
+// fail says that the group could not be described, or asked for at all.
+func (g *group) fail(why collect.Reason) {
+	g.facts.Reason, g.facts.Described = why, false
+}
