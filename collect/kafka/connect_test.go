@@ -230,7 +230,7 @@ func TestExplainsWhyItCannotConnect(t *testing.T) {
 		{"no login where one is wanted", withLogin, TLS{}, SASL{}, "wants a login", "--sasl-mechanism", collect.ReasonBrokerDown},
 		{"a login where none is wanted", noLogin, TLS{}, login("PLAIN", "hunter2"), "expects no login", "--sasl-mechanism", collect.ReasonDenied},
 		{"TLS to a plaintext port", kafkaPlaintext(t), trusting, SASL{}, "this port most likely speaks no TLS", "--tls", collect.ReasonBrokerDown},
-		{"plaintext to a TLS port that hangs up", secure, TLS{}, SASL{}, "this port most likely speaks TLS", "--tls-ca", collect.ReasonBrokerDown},
+		{"plaintext to a TLS port that hangs up", secure, TLS{}, SASL{}, "this port wants TLS", "--tls-ca", collect.ReasonBrokerDown},
 		{"plaintext to a TLS port", alert, TLS{}, SASL{}, "this port speaks TLS", "--tls-ca", collect.ReasonError},
 		{"plaintext with a login to a TLS port", alert, TLS{}, login("PLAIN", "hunter2"), "this port speaks TLS", "--tls-ca", collect.ReasonError},
 		{"a certificate of an unknown authority", secure, TLS{Enabled: true}, SASL{}, "an authority that is not known", "--tls-ca", collect.ReasonError},
@@ -245,7 +245,7 @@ func TestExplainsWhyItCannotConnect(t *testing.T) {
 		{"no such host", "no-such-host.invalid:9092", TLS{}, SASL{}, "no-such-host.invalid", "", collect.ReasonBrokerDown},
 		{"a web server", web, TLS{}, SASL{}, "an HTTP server", "--brokers", collect.ReasonError},
 		{"a web server, with TLS", web, trusting, SASL{}, "does not speak TLS", "--tls", collect.ReasonError},
-		{"a server that hangs up", closedPort, TLS{}, SASL{}, "closed the connection", "TLS", collect.ReasonBrokerDown},
+		{"a server that hangs up", closedPort, TLS{}, SASL{}, "closed the connection", "if it never worked", collect.ReasonBrokerDown},
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			err := ping(t, Config{Brokers: []string{c.addr}, TLS: c.tls, SASL: c.sasl})

@@ -138,7 +138,8 @@ func explainFirstRead(err error) (message, hint string) {
 	if fr, ok := errors.AsType[*kgo.ErrFirstReadEOF](err); ok {
 		switch {
 		case says(fr, "TLS missing"):
-			return "the broker closed the connection at once: this port most likely speaks TLS", "add " + tlsFlags
+			// So does a load balancer without a broker behind it: a guess, not a finding.
+			return "the broker closed the connection at once: it is not up, or this port wants TLS", "if it never worked, add " + tlsFlags
 		}
 		return "the broker closed the connection at the first request: it most likely wants a login, or TLS", "add " + loginFlags + "; or " + tlsFlags
 	}
