@@ -130,11 +130,14 @@ func (e *encoder) flush() {
 	e.buf = e.buf[:0]
 }
 
-// appendValue writes a number; a whole one in full, as an offset is read more
-// easily than 1.234567e+06.
+// appendValue writes a number without an exponent where people can read it: an
+// offset is not 1.234567e+06, nor a time 1.77e+09.
 func appendValue(b []byte, v float64) []byte {
-	if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+	switch a := math.Abs(v); {
+	case v == math.Trunc(v) && a < 1<<53:
 		return strconv.AppendInt(b, int64(v), 10)
+	case a > 1e-6 && a < 1e15:
+		return strconv.AppendFloat(b, v, 'f', -1, 64)
 	}
 	return strconv.AppendFloat(b, v, 'g', -1, 64)
 }

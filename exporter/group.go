@@ -109,6 +109,14 @@ func findingKinds(fs []collect.Finding) []findingKind {
 	return out
 }
 
+// drain is the group's drain time, which rests on its lag and ends with it.
+func drain(g *collect.Group) float64 {
+	if g.Lag.Records < 0 {
+		return math.NaN()
+	}
+	return g.Drain
+}
+
 // ageError is the bound of an age's error; not known where the age is not.
 func ageError(a collect.Age) float64 {
 	if !a.Known() {

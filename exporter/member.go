@@ -1,7 +1,6 @@
 package exporter
 
 import (
-	"bytes"
 	"strconv"
 
 	"github.com/klagtop/klagtop/collect"
@@ -21,7 +20,7 @@ func writeOwners(e *encoder, c *cluster) {
 				owners = []int32{owner}
 			}
 			for k, m := range owners {
-				if k > 0 && m == owners[k-1] {
+				if k > 0 && sameMember(&g.Members[m], &g.Members[owners[k-1]]) {
 					continue
 				}
 				line = append(append(line[:0], labels...), `,partition="`...)
@@ -30,6 +29,12 @@ func writeOwners(e *encoder, c *cluster) {
 			}
 		}
 	})
+}
+
+// sameMember reports whether two members are one that a broker lists twice.
+// Members and owners are sorted, so that the two are neighbours.
+func sameMember(a, b *collect.Member) bool {
+	return a.ID == b.ID && a.ClientID == b.ClientID && a.Host == b.Host && a.InstanceID == b.InstanceID
 }
 
 func appendMember(b []byte, m *collect.Member) []byte {
@@ -59,17 +64,15 @@ func counted(m *collect.Member) bool {
 	return m.Decode == collect.DecodeOK || m.Decode == collect.DecodeEmpty
 }
 
-// eachMember calls f for each member whose assignment is known, with its labels;
-// once for one that a broker lists twice: members are sorted, so that the two
-// are neighbours.
+// eachMember calls f for each member whose assignment is known, with its labels.
 func eachMember(g *group, f func(m int, labels []byte)) {
-	var labels, before []byte
-	for m := range g.Members {
-		labels = appendMember(append(labels[:0], g.labels...), &g.Members[m])
-		if !counted(&g.Members[m]) || bytes.Equal(labels, before) {
+	var labels []byte
+	for i := range g.Members {
+		m := &g.Members[i]
+		if !counted(m) || i > 0 && sameMember(m, &g.Members[i-1]) {
 			continue
 		}
-		f(m, labels)
-		labels, before = before, labels
+		labels = appendMember(append(labels[:0], g.labels...), m)
+		f(i, labels)
 	}
 }

@@ -106,7 +106,7 @@ func lagFamilies() []family {
 		groupGauge("klagtop_group_lag_seconds_error_bound", "Bound in seconds of the error of klagtop_group_lag_seconds.", func(g *collect.Group) float64 { return ageError(g.Lag.Age) }),
 		groupGauge("klagtop_group_lost_records", "Records between commits and log starts: deleted before the group read them. Not part of the lag.", func(g *collect.Group) float64 { return part(g, g.Lag.LostRecords) }),
 		groupGauge("klagtop_group_retention_headroom_seconds", "Seconds until retention deletes a record that the group has not read, on its worst partition.", func(g *collect.Group) float64 { return g.Lag.Headroom }),
-		groupGauge("klagtop_group_drain_seconds", "Seconds until the lag is 0 at the present rates; no sample while the lag grows.", func(g *collect.Group) float64 { return g.Drain }),
+		groupGauge("klagtop_group_drain_seconds", "Seconds until the lag is 0 at the present rates; no sample while the lag grows.", drain),
 		groupGauge("klagtop_group_last_progress_timestamp_seconds", "When a commit of the group was last seen to advance, in seconds since 1970.", func(g *collect.Group) float64 { return unix(g.ProgressAt) }),
 	}
 }
