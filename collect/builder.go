@@ -74,7 +74,13 @@ func NewBuilder(prev *Snapshot, opts BuildOptions) *Builder {
 
 // SetCluster says what the brokers told of themselves; its Name is the
 // builder's to give. Without the call, what was known before stands.
+//
+// Another cluster id is another cluster behind the same address: nothing that
+// was known of the one before holds, least of all its leader epochs.
 func (b *Builder) SetCluster(c Cluster) {
+	if b.prev != nil && c.ID != "" && b.prev.Cluster.ID != "" && c.ID != b.prev.Cluster.ID {
+		b.prev = nil
+	}
 	c.Name = b.opts.ClusterName
 	b.snap.Cluster = c
 }
@@ -299,8 +305,10 @@ func (b *Builder) SetEnd(t *Topic, p int32, offset int64, epoch int32, at time.T
 	if d == nil || int(p) >= len(t.LogEnd) {
 		return
 	}
-	if d.prev != nil && int(p) < len(d.prev.Epoch) && epoch >= 0 && epoch < d.prev.Epoch[p] {
-		b.EndUnread(t, p, ReasonNoLeader)
+	if epoch >= 0 && epoch < d.epochSeen(int(p)) {
+		if !d.read[p] {
+			b.EndUnread(t, p, ReasonNoLeader)
+		}
 		return
 	}
 	t.LogEnd[p], t.Epoch[p], t.EndAt[p] = offset, epoch, at.UnixNano()

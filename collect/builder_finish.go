@@ -66,6 +66,15 @@ func (d *topicDraft) start(p int) int64 {
 	return d.LogStart[p]
 }
 
+// epochSeen is the highest leader epoch that is known of a partition, -1
+// without one.
+func (d *topicDraft) epochSeen(p int) int32 {
+	if d.Epoch[p] < 0 && d.prev != nil && p < len(d.prev.Epoch) {
+		return d.prev.Epoch[p]
+	}
+	return d.Epoch[p]
+}
+
 // Suspects lists the rows on which a last stable offset would say something:
 // those with lag, by topic. Without a __transaction_state topic there are none.
 func (b *Builder) Suspects() []Need {
@@ -133,6 +142,9 @@ func (b *Builder) Finish(at time.Time, took time.Duration) *Snapshot {
 // finishTopic fills a topic's gaps from the snapshot before.
 func (b *Builder) finishTopic(d *topicDraft) {
 	for p := range d.LogEnd {
+		// also where no number stands: a zombie must not be believed because
+		// it was silent for long
+		d.Epoch[p] = d.epochSeen(p)
 		if !d.needed[p] {
 			continue
 		}
@@ -156,7 +168,7 @@ func (b *Builder) finishTopic(d *topicDraft) {
 			b.now.Sub(time.Unix(0, d.prev.EndAt[p])) <= b.opts.StaleAfter {
 			d.LogStart[p], d.StartAt[p] = d.prev.LogStart[p], d.prev.StartAt[p]
 			d.LogEnd[p], d.EndAt[p] = d.prev.LogEnd[p], d.prev.EndAt[p]
-			d.LastStable[p], d.Epoch[p] = d.prev.LastStable[p], d.prev.Epoch[p]
+			d.LastStable[p] = d.prev.LastStable[p]
 			d.kept[p] = true
 		}
 	}
@@ -167,7 +179,8 @@ func (b *Builder) finishTopic(d *topicDraft) {
 func (b *Builder) keepRows(d *groupDraft) {
 	for _, gt := range d.Topics {
 		t := b.topics[gt.Topic.Name]
-		if t.Topic != gt.Topic {
+		if t.Topic != gt.Topic { // kept as a whole, but no longer than its oldest number may be
+			gt.Topic = gt.Topic.expired(b.now.Add(-b.opts.StaleAfter).UnixNano())
 			continue
 		}
 		for i := range gt.Committed {

@@ -56,7 +56,12 @@ func (gt *GroupTopic) lagAt(i int) lagged {
 		return r
 	}
 	if p >= len(t.LogEnd) {
-		if r.reason = t.Reason; r.reason == ReasonNone {
+		switch {
+		case t.Reason != ReasonNone:
+			r.reason = t.Reason
+		case gt.stale != ReasonNone: // kept beside a topic that has grown since
+			r.reason = gt.stale
+		default:
 			r.reason = ReasonTopicMissing
 		}
 		return r
