@@ -41,6 +41,8 @@ func (o Options) age(a collect.Age) string {
 	switch {
 	case !a.Known() || math.IsNaN(a.Seconds):
 		return "?"
+	case a.Method == collect.MethodAtLeast && a.Seconds < 0.1:
+		return o.atLeast() + "0s"
 	case a.Method == collect.MethodAtLeast:
 		return o.atLeast() + span(a.Seconds)
 	}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/klagtop/klagtop/collect"
+	"github.com/klagtop/klagtop/internal/config"
+)
+
+// problemsShown is how many of a poll's problems are told one by one.
+const problemsShown = 10
+
+// look is what a one-shot command has seen of a cluster.
+type look struct {
+	*collect.Update
+	cfg config.Config
+	hub *collect.Hub
+}
+
+// once polls a cluster once.
+func (p *program) once(ctx context.Context, cfg config.Config) (*look, error) {
+	c, err := p.open(cfg, quiet(cfg, p.stderr))
+	if err != nil {
+		return nil, err
+	}
+	defer c.source.Close()
+	u := c.collector.Once(ctx)
+	if ctx.Err() != nil {
+		// Not the clean stop of a command that runs until it is told: a probe
+		// that was cut off must not look like good news.
+		return nil, &failure{code: exitFailed, err: context.Cause(ctx)}
+	}
+	return &look{Update: u, cfg: cfg, hub: c.collector.Hub()}, nil
+}
+
+// oneLook loads the configuration and polls once.
+func (p *program) oneLook(cmd *cobra.Command) (*look, error) {
+	cfg, err := p.load(cmd)
+	if err != nil {
+		return nil, err
+	}
+	return p.once(cmd.Context(), cfg)
+}
+
+// conclude says what was not seen and gives the exit code for it.
+func (p *program) conclude(l *look) error {
+	s := l.Snapshot
+	switch {
+	case !s.Reached:
+		p.unreachable(l.cfg, s)
+		return &failure{code: exitFailed}
+	case !s.Complete:
+		p.partial(s)
+		_ = p.absent(l)
+		return &failure{code: exitFailed}
+	}
+	return p.absent(l)
+}
+
+// unreachable says that no broker answered, and why.
+func (p *program) unreachable(cfg config.Config, s *collect.Snapshot) {
+	if len(s.Problems) == 0 {
+		p.tell("error", "no broker of "+strings.Join(cfg.Kafka.Brokers, ", ")+" can be reached")
+	}
+	p.problems(s)
+	p.hint("check --brokers, the TLS and login settings, and --timeout (" + cfg.Timeout.String() + ")")
+}
+
+// partial says what is missing from numbers that are shown.
+func (p *program) partial(s *collect.Snapshot) {
+	if len(s.Problems) > 0 {
+		p.problems(s)
+		return
+	}
+	var groups int
+	for _, g := range s.Groups {
+		if !g.Lag.Complete {
+			groups++
+		}
+	}
+	p.tell("error", fmt.Sprintf("the numbers of %d groups are not complete", groups))
+}
+
+// problems tells a poll's problems, one line each.
+func (p *program) problems(s *collect.Snapshot) {
+	for i, pr := range s.Problems {
+		if i == problemsShown {
+			p.tell("error", fmt.Sprintf("and %d more problems (-o json has them all)", len(s.Problems)-i))
+			return
+		}
+		p.tell("error", problemText(&pr))
+	}
+}
+
+// problemText is a problem as a sentence.
+func problemText(pr *collect.Problem) string {
+	var about []string
+	if pr.Broker >= 0 {
+		about = append(about, fmt.Sprintf("broker %d", pr.Broker))
+	}
+	if pr.Group != "" {
+		about = append(about, "group "+pr.Group)
+	}
+	if pr.Topic != "" {
+		topic := "topic " + pr.Topic
+		if pr.Partition >= 0 {
+			topic += fmt.Sprintf("/%d", pr.Partition)
+		}
+		about = append(about, topic)
+	}
+	text := pr.Error
+	if text == "" {
+		text = strings.ReplaceAll(pr.Reason.String(), "_", " ")
+	}
+	what := "cannot " + stageText(pr.Stage)
+	if len(about) == 0 {
+		return what + ": " + text
+	}
+	return what + " (" + strings.Join(about, ", ") + "): " + text
+}
+
+// stageText is what a stage was to do.
+func stageText(s collect.Stage) string {
+	switch s {
+	case collect.StageConnect:
+		return "reach the cluster"
+	case collect.StageMetadata:
+		return "read the list of topics"
+	case collect.StageListGroups:
+		return "list groups"
+	case collect.StageDescribe:
+		return "describe groups"
+	case collect.StageCommits:
+		return "read commits"
+	case collect.StageShareOffsets:
+		return "read share group offsets"
+	case collect.StageLogStart:
+		return "read log starts"
+	case collect.StageLogEnd:
+		return "read log ends"
+	case collect.StageLastStable:
+		return "read last stable offsets"
+	case collect.StageTimeSearch:
+		return "search for times"
+	}
+	return "read " + strings.ReplaceAll(string(s), "_", " ")
+}
+
+// absent says which exactly named groups are not there, and fails for them; a
+// pattern that selects nothing is worth a hint.
+func (p *program) absent(l *look) error {
+	s, f := l.Snapshot, l.cfg.Filter
+	names, _ := f.ExactGroups()
+	missing := false
+	for _, name := range names {
+		if _, ok := s.Group(name); ok {
+			continue
+		}
+		missing = true
+		switch {
+		case !s.Complete:
+			p.tell("error", fmt.Sprintf("group %q was not found, but not everything could be read", name))
+		case f.FiltersTopics():
+			p.tell("error", fmt.Sprintf("there is no group %q with rows on the selected topics", name))
+		default:
+			p.tell("error", fmt.Sprintf("there is no group %q", name))
+		}
+	}
+	switch {
+	case missing:
+		p.hint("klagtop list shows the groups there are; a pattern such as 'tick*' or '/^tick/' selects several")
+		return &failure{code: exitFailed}
+	case len(s.Groups) == 0 && f.Active():
+		p.hint("the filters select no group")
+	case len(s.Groups) == 0:
+		p.hint("the cluster has no consumer groups that this user can see")
+	}
+	return nil
+}
