@@ -43,7 +43,6 @@ func (g *Group) assignment() Assignment {
 			a.Idle++
 		}
 		counts[i] = float64(m.Partitions())
-		a.Assigned += int64(m.Partitions())
 	}
 	a.Orphaned, a.Unassigned, a.Pending = 0, 0, 0
 	targets := g.targets()
@@ -54,10 +53,10 @@ func (g *Group) assignment() Assignment {
 		}
 		if g.Type != TypeShare {
 			a.Conflicts += int64(len(gt.MoreOwners))
-			a.Assigned -= extraOwners(gt)
 		}
 		for i, o := range gt.Owner {
 			if o >= 0 {
+				a.Assigned++
 				continue
 			}
 			a.Unassigned++
@@ -73,14 +72,6 @@ func (g *Group) assignment() Assignment {
 	a.SkewLag, a.SkewRate = g.loadSkew()
 	a.Colocated, a.Copartitioned = g.colocation()
 	return a
-}
-
-// extraOwners is by how much a topic's partitions were counted more than once.
-func extraOwners(gt *GroupTopic) (n int64) {
-	for _, owners := range gt.MoreOwners {
-		n += int64(len(owners) - 1)
-	}
-	return n
 }
 
 type topicPartition struct {

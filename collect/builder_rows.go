@@ -218,6 +218,9 @@ func (d *groupDraft) setOwners() {
 					gt.Owner[i] = int32(m)
 					continue
 				}
+				if gt.Owner[i] == int32(m) { // named twice, owned once
+					continue
+				}
 				if gt.MoreOwners == nil {
 					gt.MoreOwners = map[int][]int32{}
 				}

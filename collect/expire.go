@@ -10,16 +10,25 @@ func (s *Snapshot) expiry() time.Time {
 			oldest = at
 		}
 	}
-	for _, t := range s.Topics {
+	ends := func(t *Topic) {
 		for p, at := range t.EndAt {
 			if t.LogEnd[p] >= 0 {
 				older(at)
 			}
 		}
 	}
+	for _, t := range s.Topics {
+		ends(t)
+	}
 	for _, g := range s.Groups {
+		if g.MembersKnown {
+			older(g.DescribedAt.UnixNano())
+		}
 		for _, gt := range g.Topics {
 			older(gt.commitsAt)
+			if gt.stale != ReasonNone { // its log ends may be those of an older poll
+				ends(gt.Topic)
+			}
 		}
 	}
 	if oldest == 0 {
