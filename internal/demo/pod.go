@@ -83,9 +83,11 @@ func (p *pod) options() []kgo.Opt {
 		kgo.AutoCommitMarks(),
 		kgo.AutoCommitInterval(max(p.tempo.shorten(commitEvery), 100*time.Millisecond)),
 		kgo.BlockRebalanceOnPoll(),
-		// Little is fetched ahead, so that a pod at rest in front of a backlog does not hold it in memory.
-		kgo.FetchMaxBytes(256 << 10),
-		kgo.FetchMaxPartitionBytes(64 << 10),
+		// The client hands out all it fetched of one partition before the next: only with little at a time do
+		// all partitions of a slow pod move. The least that works is one batch of the backlog.
+		kgo.FetchMaxPartitionBytes(3 << 9),
+		// A partition that was assigned while a fetch of idle ones waits has to wait for it.
+		kgo.FetchMaxWait(500 * time.Millisecond),
 	}
 	if p.app.serverSide {
 		options = append(options, kgo.ServerSideBalancer())

@@ -22,7 +22,7 @@ const (
 	// produceEvery is how often what is due is sent: seldom enough that gzip finds something to compress.
 	produceEvery = 500 * time.Millisecond
 	// retention keeps an hour more than the four that a lag may be old before klagtop calls it at risk, and
-	// bounds the memory: at the story's average of 60 ticks a second some 60 MB.
+	// bounds the memory: at the story's average of 40 ticks a second some 60 MB.
 	retention = 5 * time.Hour
 	// segmentBytes is small because kfake frees a segment only when all of it may go.
 	segmentBytes = 256 << 10
@@ -39,7 +39,7 @@ type exchange struct {
 	ticks     int // produced so far
 }
 
-// createTopics creates both topics with the story's retention.
+// createTopics creates both topics with the story's retention, their leaders spread over the brokers.
 func createTopics(kafka *kfake.Cluster, pace tempo) error {
 	configs := map[string]string{
 		"retention.ms":  millis(pace.shorten(retention)),
@@ -48,6 +48,12 @@ func createTopics(kafka *kfake.Cluster, pace tempo) error {
 	for _, topic := range []string{marketUpdates, notifications} {
 		if err := kafka.CreateTopic(topic, partitions, configs); err != nil {
 			return fmt.Errorf("create topic %s: %w", topic, err)
+		}
+		// kfake draws leaders by lot, and may leave a broker without any.
+		for p := range int32(partitions) {
+			if err := kafka.MoveTopicPartition(topic, p, p%brokers); err != nil {
+				return fmt.Errorf("move %s partition %d: %w", topic, p, err)
+			}
 		}
 	}
 	return nil
@@ -63,8 +69,8 @@ func newExchange(seeds []string, pace tempo) (*exchange, error) {
 		kgo.ProducerBatchCompression(kgo.GzipCompression().WithLevel(1)),
 		// Said although it is the default: the story stands on Kafka's own hash of the key.
 		kgo.RecordPartitioner(kgo.StickyKeyPartitioner(nil)),
-		// A fetch returns whole batches: small ones keep what a pod holds in memory small.
-		kgo.ProducerBatchMaxBytes(64<<10),
+		// A fetch returns whole batches: small ones let a pod turn from one partition to the next.
+		kgo.ProducerBatchMaxBytes(4<<10),
 	)
 	if err != nil {
 		return nil, fmt.Errorf("create producer: %w", err)
@@ -126,7 +132,7 @@ func (x *exchange) tick(at time.Time) *kgo.Record {
 	s := pick(x.stocks, x.rng)
 	s.trade(x.rng)
 	x.ticks++
-	value := fmt.Appendf(nil, `{"symbol":%q,"price":%d,"volume":%d,"tick":%d}`, s.symbol, s.price, 100*(1+x.rng.IntN(50)), x.ticks)
+	value := fmt.Appendf(nil, `{"symbol":%q,"price":%d,"volume":%d}`, s.symbol, s.price, 100*(1+x.rng.IntN(50)))
 	return &kgo.Record{Topic: marketUpdates, Key: []byte(s.symbol), Value: value, Timestamp: at}
 }
 

@@ -81,7 +81,7 @@ func (t *tickerStory) opening() ([]step, time.Duration) {
 	return []step{
 		{0, "pod-1 and pod-2 join, and warm up", together(
 			t.ticker.cast("pod-1", "pod-2"), t.ticker.handling(0),
-			t.alerts.cast("alerter-1", "alerter-2"), t.alerts.handling(40))},
+			t.alerts.cast("alerter-1", "alerter-2"), t.alerts.handling(6))},
 		{6 * time.Second, "they work off the backlog, three partitions of a topic each", t.ticker.handling(1600)},
 		{30 * time.Second, "pod-3 joins: two partitions of a topic each", t.ticker.cast("pod-1", "pod-2", "pod-3")},
 	}, 45 * time.Second
@@ -103,21 +103,22 @@ func (t *tickerStory) day() ([]step, time.Duration) {
 	at := func(seconds int) time.Duration { return time.Duration(seconds) * time.Second }
 	return []step{
 		{at(0), "the exchange opens on a calm market", together(
-			t.exchange.trade(25), t.ticker.handling(40), t.alerts.handling(40),
+			t.exchange.trade(12), t.ticker.handling(20), t.alerts.handling(6),
 			t.ticker.cast("pod-1", "pod-2", "pod-3"), t.alerts.cast("alerter-1", "alerter-2"))},
 		{at(25), "news: more ticks than three pods can handle", together(
-			t.exchange.trade(220), t.alerts.handling(3))},
+			t.exchange.trade(110), t.alerts.handling(1))},
 		{at(45), "pod-4 is added", t.ticker.cast("pod-1", "pod-2", "pod-3", "pod-4")},
 		{at(55), "pod-5 and pod-6 are added: a partition of a topic each", t.ticker.cast("pod-1", "pod-2", "pod-3", "pod-4", "pod-5", "pod-6")},
 		{at(70), "pod-7 is added and finds nothing to do", t.ticker.cast("pod-1", "pod-2", "pod-3", "pod-4", "pod-5", "pod-6", "pod-7")},
-		{at(85), "the market calms down", together(t.exchange.trade(25), t.alerts.handling(40))},
+		{at(85), "the market calms down", together(t.exchange.trade(12), t.alerts.handling(6))},
 		{at(110), "pod-5 crashes; its partitions wait for its session to end", t.ticker.crash("pod-5")},
 		{at(145), "pod-7 leaves", t.ticker.cast("pod-1", "pod-2", "pod-3", "pod-4", "pod-6")},
 		{at(160), "an alerter is restarted", t.alerts.cast("alerter-1")},
 		{at(168), "and is back", t.alerts.cast("alerter-1", "alerter-2")},
-		{at(180), "the database slows every pod down", t.ticker.handling(1)},
-		{at(205), "the database recovers; pod-6 leaves", together(
-			t.ticker.handling(40), t.ticker.cast("pod-1", "pod-2", "pod-3", "pod-4"))},
+		{at(180), "the database slows every pod down, on a livelier market", together(
+			t.exchange.trade(40), t.ticker.handling(4))},
+		{at(205), "the database recovers, the market calms down, pod-6 leaves", together(
+			t.exchange.trade(12), t.ticker.handling(20), t.ticker.cast("pod-1", "pod-2", "pod-3", "pod-4"))},
 		{at(225), "pod-4 leaves", t.ticker.cast("pod-1", "pod-2", "pod-3")},
 	}, at(240)
 }

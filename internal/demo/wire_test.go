@@ -1,6 +1,10 @@
 package demo
 
 import (
+	"bytes"
+	"io"
+	"maps"
+	"net"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -134,5 +138,44 @@ func TestDescribeTopicPartitionsIsNotOffered(t *testing.T) {
 	}
 	if has[kmsg.DescribeTopicPartitions] || !has[kmsg.ConsumerGroupDescribe] || !has[kmsg.Metadata] {
 		t.Errorf("offered: %v", has)
+	}
+}
+
+// dribble is a connection whose reads give no more than so many bytes at a time.
+type dribble struct {
+	net.Conn
+	rest []byte
+	most int
+}
+
+func (d *dribble) Read(p []byte) (int, error) {
+	if len(d.rest) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p[:min(len(p), d.most)], d.rest)
+	d.rest = d.rest[n:]
+	return n, nil
+}
+
+func TestRequestsAreUnderstoodHoweverTheyArrive(t *testing.T) {
+	formatter := kmsg.NewRequestFormatter(kmsg.FormatterClientID("somebody"))
+	var stream []byte
+	for i, request := range []kmsg.Request{
+		kmsg.NewPtrMetadataRequest(), kmsg.NewPtrHeartbeatRequest(), kmsg.NewPtrListGroupsRequest(),
+		kmsg.NewPtrProduceRequest(), kmsg.NewPtrDescribeGroupsRequest(),
+	} {
+		request.SetVersion(request.MaxVersion() - 1)
+		stream = append(stream, formatter.AppendRequest(nil, request, int32(i))...)
+	}
+	for _, most := range []int{1, 3, 11, 12, 13, len(stream)} {
+		c := &wireConn{Conn: &dribble{rest: stream, most: most}, wire: newWire(), asked: map[int32]question{}}
+		read, err := io.ReadAll(c)
+		if err != nil || !bytes.Equal(read, stream) {
+			t.Errorf("%d bytes at a time: the stream is changed (%v)", most, err)
+		}
+		want := map[int32]question{0: {3, 12}, 2: {16, 4}, 4: {15, 5}}
+		if !maps.Equal(c.asked, want) {
+			t.Errorf("%d bytes at a time: understood %v, want %v", most, c.asked, want)
+		}
 	}
 }
