@@ -31,7 +31,7 @@ func (c *Cluster) KafkaJSConsumer(t testing.TB, o ConsumerOptions) *Client {
 	settle(t, err)
 	id := cmp.Or(o.ClientID, "consumer")
 	options, err := json.Marshal(map[string]any{
-		"brokers": c.brokers, "group": o.Group, "topics": o.Topics, "clientID": id, "assignor": o.Assignor, "commitMs": o.Commit.Milliseconds(), "max": o.Max,
+		"brokers": c.brokers, "group": o.Group, "topics": o.Topics, "clientID": id, "assignor": o.Assignor, "commitMs": o.Commit.Milliseconds(), "session": sessionTimeout, "max": o.Max,
 	})
 	settle(t, err)
 	cmd := exec.Command("node", filepath.Join(c.dir, "consumer.js"), string(options))
@@ -66,7 +66,7 @@ func (c *Cluster) LibrdkafkaConsumer(t testing.TB, o ConsumerOptions) *Client {
 		add("group.remote.assignor", o.Assignor)
 	} else {
 		add("heartbeat.interval.ms", "500")
-		add("session.timeout.ms", "6000")
+		add("session.timeout.ms", sessionTimeout)
 		add("partition.assignment.strategy", o.Assignor)
 	}
 	for key, value := range o.Properties {

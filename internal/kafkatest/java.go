@@ -12,6 +12,10 @@ import (
 	"time"
 )
 
+// sessionTimeout, in milliseconds, is how long a killed classic consumer stays in its group. The broker's 45 s
+// default would make tests wait; much less, and a busy machine throws members out that are alive.
+const sessionTimeout = "10000"
+
 // ConsumerOptions say what a consumer in a group does. It begins at the start of a log without commit.
 type ConsumerOptions struct {
 	Group      string
@@ -43,6 +47,7 @@ func (c *Cluster) JavaConsumer(t testing.TB, o ConsumerOptions) *Client {
 		add("group.remote.assignor", o.Assignor)
 	} else {
 		add("heartbeat.interval.ms", "500") // a rebalance reaches the others with their next heartbeat
+		add("session.timeout.ms", sessionTimeout)
 		add("partition.assignment.strategy", o.Assignor)
 	}
 	for key, value := range o.Properties {

@@ -1,13 +1,16 @@
 package kafkatest
 
 import (
+	"archive/zip"
 	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,27 +37,19 @@ func (c *Cluster) Tool(t testing.TB, class string, args ...string) string {
 // ConsumerGroups runs kafka-consumer-groups against the cluster. ParseDescribe, ParseMembers and ParseState read it.
 func (c *Cluster) ConsumerGroups(t testing.TB, args ...string) string {
 	t.Helper()
-	class := "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
-	if !c.AtLeast(3, 7) {
-		class = "kafka.admin.ConsumerGroupCommand"
-	}
-	return c.bootstrapped(t, class, args)
+	return c.bootstrapped(t, "consumer/group/ConsumerGroupCommand", args)
 }
 
 // Topics runs kafka-topics against the cluster.
 func (c *Cluster) Topics(t testing.TB, args ...string) string {
 	t.Helper()
-	class := "org.apache.kafka.tools.TopicCommand"
-	if !c.AtLeast(3, 6) {
-		class = "kafka.admin.TopicCommand"
-	}
-	return c.bootstrapped(t, class, args)
+	return c.bootstrapped(t, "TopicCommand", args)
 }
 
 // Configs runs kafka-configs against the cluster.
 func (c *Cluster) Configs(t testing.TB, args ...string) string {
 	t.Helper()
-	return c.bootstrapped(t, "kafka.admin.ConfigCommand", args)
+	return c.bootstrapped(t, "ConfigCommand", args)
 }
 
 // DeleteRecords runs kafka-delete-records: the log of each partition then starts at the offset given for it.
@@ -76,16 +71,33 @@ func (c *Cluster) DeleteRecords(t testing.TB, topic string, before map[int32]int
 	settle(t, err)
 	file := filepath.Join(t.TempDir(), "delete.json")
 	settle(t, os.WriteFile(file, text, 0o644))
-	class := "org.apache.kafka.tools.DeleteRecordsCommand"
-	if !c.AtLeast(3, 5) {
-		class = "kafka.admin.DeleteRecordsCommand"
-	}
-	c.bootstrapped(t, class, []string{"--offset-json-file", file})
+	c.bootstrapped(t, "DeleteRecordsCommand", []string{"--offset-json-file", file})
 }
 
-func (c *Cluster) bootstrapped(t testing.TB, class string, args []string) string {
+func (c *Cluster) bootstrapped(t testing.TB, command string, args []string) string {
 	t.Helper()
+	class, err := c.commandClass(command)
+	settle(t, err)
 	return c.Tool(t, class, append([]string{"--bootstrap-server", c.Bootstrap()}, args...)...)
+}
+
+// commandClass finds a command where it lives in this version: one after the other they have moved from
+// kafka.admin to org.apache.kafka.tools, between Kafka 3.5 and 4.4.
+func (c *Cluster) commandClass(command string) (string, error) {
+	classpath, err := c.classpath()
+	if err != nil {
+		return "", err
+	}
+	jar, err := zip.OpenReader(filepath.Join(filepath.Dir(classpath), "kafka-tools-"+c.version+".jar"))
+	if err != nil {
+		return "", fmt.Errorf("look for %s: %w", command, err)
+	}
+	defer jar.Close()
+	name := "org/apache/kafka/tools/" + command
+	if slices.ContainsFunc(jar.File, func(f *zip.File) bool { return f.Name == name+".class" }) {
+		return strings.ReplaceAll(name, "/", "."), nil
+	}
+	return "kafka.admin." + path.Base(command), nil
 }
 
 type output struct{ stdout, stderr string }

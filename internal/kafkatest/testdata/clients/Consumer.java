@@ -7,12 +7,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
@@ -39,16 +41,14 @@ public class Consumer {
         List<String> topics = List.of(((String) config.remove("topics")).split(","));
         long commitMs = Long.parseLong((String) config.remove("commit.ms"));
         long max = Long.parseLong((String) config.remove("max.records"));
-        Thread main = Thread.currentThread();
         KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(config);
-        boolean[] stop = {false};
+        AtomicBoolean stop = new AtomicBoolean(); // not wakeup(): it may hit the last commit, and then nobody leaves the group
         Thread input = new Thread(() -> {
             try (InputStream in = System.in) {
                 while (in.read() >= 0) { }
             } catch (Exception e) { // a closed input is an ended one
             }
-            synchronized (stop) { stop[0] = true; }
-            consumer.wakeup();
+            stop.set(true);
         });
         input.setDaemon(true);
         input.start();
@@ -64,7 +64,6 @@ public class Consumer {
         });
         try {
             run(consumer, commitMs, max, stop);
-        } catch (org.apache.kafka.common.errors.WakeupException e) { // told to stop
         } catch (Exception e) {
             System.out.println("failed " + e);
             System.exit(1);
@@ -74,12 +73,11 @@ public class Consumer {
         System.out.println("left");
     }
 
-    private static void run(KafkaConsumer<byte[], byte[]> consumer, long commitMs, long max, boolean[] stop) {
+    private static void run(KafkaConsumer<byte[], byte[]> consumer, long commitMs, long max, AtomicBoolean stop) {
         String said = null;
         long committed = 0;
         long committedAt = System.nanoTime();
-        while (true) {
-            synchronized (stop) { if (stop[0]) return; }
+        while (!stop.get()) {
             ConsumerRecords<byte[], byte[]> records = consumer.poll(Duration.ofMillis(100));
             read(consumer, records, max);
             String now = consumer.assignment().stream().map(Consumer::name).sorted().collect(Collectors.joining(","));
@@ -110,9 +108,14 @@ public class Consumer {
 
     private static void commit(KafkaConsumer<byte[], byte[]> consumer, Collection<TopicPartition> partitions) {
         Map<TopicPartition, OffsetAndMetadata> offsets = new HashMap<>();
-        for (TopicPartition p : partitions) offsets.put(p, new OffsetAndMetadata(consumer.position(p)));
-        if (offsets.isEmpty()) return;
-        consumer.commitSync(offsets);
+        try {
+            for (TopicPartition p : partitions) offsets.put(p, new OffsetAndMetadata(consumer.position(p, Duration.ofSeconds(5))));
+            if (offsets.isEmpty()) return;
+            consumer.commitSync(offsets);
+        } catch (KafkaException e) { // in the middle of a rebalance: the next commit, or the next owner, makes up for it
+            System.out.println("failed " + e);
+            return;
+        }
         TreeMap<String, Long> said = new TreeMap<>();
         offsets.forEach((p, o) -> said.put(name(p), o.offset()));
         System.out.println("committed " + said.entrySet().stream().map(e -> e.getKey() + "=" + e.getValue()).collect(Collectors.joining(",")));

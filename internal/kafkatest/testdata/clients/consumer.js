@@ -1,4 +1,4 @@
-// A KafkaJS consumer in a group: node consumer.js '{"brokers": [], "group": "", "topics": [], "clientID": "", "assignor": "", "commitMs": 0, "max": 0}'.
+// A KafkaJS consumer in a group: node consumer.js '{"brokers": [], "group": "", "topics": [], "clientID": "", "assignor": "", "session": "10000", "commitMs": 0, "max": 0}'.
 // It says "assigned t-0,t-1" at each join, "committed t-0=5,…" for each commit, "failed …", and leaves at the end of its input.
 const { Kafka, logLevel, AssignerProtocol, PartitionAssigners } = require('kafkajs')
 
@@ -33,7 +33,7 @@ const assigners = { '': PartitionAssigners.roundRobin, RoundRobinAssigner: Parti
 async function main() {
   const kafka = new Kafka({ clientId: o.clientID, brokers: o.brokers, logLevel: logLevel.ERROR })
   const consumer = kafka.consumer({
-    groupId: o.group, partitionAssigners: [assigners[o.assignor]], sessionTimeout: 6000, heartbeatInterval: 500, rebalanceTimeout: 10000, maxWaitTimeInMs: 200,
+    groupId: o.group, partitionAssigners: [assigners[o.assignor]], sessionTimeout: Number(o.session), heartbeatInterval: 500, rebalanceTimeout: 10000, maxWaitTimeInMs: 200,
   })
   consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
     say('assigned', Object.entries(payload.memberAssignment).flatMap(([t, ps]) => ps.map(p => `${t}-${p}`)))
