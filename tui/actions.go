@@ -13,7 +13,7 @@ func (m *model) move(by motion) {
 	case *sortMenu:
 		o.at = max(0, min(len(o.orders)-1, o.at+steps(by)))
 	case *helpPage:
-		o.top = max(0, o.top+steps(by)) // drawing knows the last line
+		o.scroll(m, steps(by))
 	case nil:
 		m.pane().move(by)
 	}

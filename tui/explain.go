@@ -105,7 +105,10 @@ func explainGroup(s *scene, r *groupRow) []string {
 	}
 	out = append(out, explainAge(t.Records, t.Age))
 	if f := r.finding; f != nil {
-		out = append(out, s.look.text(f.Code+": "+f.Summary+" "+f.Advice))
+		out = append(out, s.look.text(f.Code+": "+f.Summary))
+		if f.Advice != "" {
+			out = append(out, s.look.text(f.Advice))
+		}
 	}
 	return append(out, "The commits were read "+ago(s.look.now, r.CommitsAt)+" ago.")
 }

@@ -96,7 +96,7 @@ func (v *groupView) heading(s *scene) []string {
 
 func (v *groupView) factLines() int {
 	switch {
-	case v.height < 10:
+	case v.height < 8:
 		return 1
 	case v.height < 16:
 		return 2
@@ -126,23 +126,28 @@ func (v *groupView) absence(s *scene) []string {
 }
 
 // tabs is the line that says which table is shown, and how many rows the
-// others have.
+// others have where there is room.
 func (v *groupView) tabs(s *scene) string {
 	g := v.group(s)
 	counts := [3]string{strconv.Itoa(len(g.Topics)), strconv.Itoa(g.Rows()), s.look.count(g.Assignment.Members)}
-	var plain, painted strings.Builder
-	for i, title := range v.titles {
-		text, t := "  "+title+" "+counts[i]+"  ", toneDim
-		if i == v.tab {
-			text, t = " ["+title+" "+counts[i]+"] ", toneAccent
+	for _, counted := range []bool{true, false} {
+		plain, painted := 0, ""
+		for i, title := range v.titles {
+			if counted || i == v.tab {
+				title += " " + counts[i]
+			}
+			text, t := " "+title+" ", toneDim
+			if i == v.tab {
+				text, t = "["+title+"]", toneAccent
+			}
+			plain += width(text) + 2
+			painted += " " + s.look.paint(t, text) + " "
 		}
-		if width(plain.String())+width(text) > v.width {
-			break
+		if plain <= v.width {
+			return painted
 		}
-		plain.WriteString(text)
-		painted.WriteString(s.look.paint(t, text))
 	}
-	return painted.String()
+	return s.look.paint(toneAccent, "["+v.titles[v.tab]+"]")
 }
 
 // groupFacts are the parts of the heading, what matters most first.

@@ -52,7 +52,7 @@ func newGroupsPane() *groupsPane {
 		table:   table[*groupRow]{columns: groupColumns(), key: (*groupRow).identity, order: worstFirst, sorted: -1},
 		build:   p.rows,
 		keep:    p.keeps,
-		text:    func(r *groupRow) string { return r.Name + " " + r.State + " " + string(r.Type) + " " + r.cause },
+		text:    func(r *groupRow) string { return r.label },
 		name:    func(r *groupRow) string { return r.label },
 		target:  func(r *groupRow) (string, bool) { return r.Name, true },
 		why:     explainGroup,
@@ -225,15 +225,15 @@ func groupColumns() []column[*groupRow] {
 			compare: func(a, b *groupRow) int { return cmp.Compare(a.Name, b.Name) },
 		},
 		{
-			title: "TYPE", rank: 13, cell: func(l *look, r *groupRow) cell { return cell{l.text(string(r.Type)), toneDim} },
+			title: "TYPE", rank: 14, cell: func(l *look, r *groupRow) cell { return cell{l.text(string(r.Type)), toneDim} },
 			compare: func(a, b *groupRow) int { return cmp.Compare(a.Type, b.Type) },
 		},
 		{
-			title: "STATE", rank: 3, narrow: 8, broad: 20, cell: stateCell,
+			title: "STATE", rank: 3, narrow: 11, broad: 20, cell: stateCell,
 			compare: func(a, b *groupRow) int { return cmp.Compare(a.State, b.State) },
 		},
 		{
-			title: "ASSIGNOR", rank: 16, narrow: 8, broad: 18, cell: func(l *look, r *groupRow) cell { return cell{l.text(r.Assignor), toneDim} },
+			title: "ASSIGNOR", rank: 17, narrow: 8, broad: 18, cell: func(l *look, r *groupRow) cell { return cell{l.text(r.Assignor), toneDim} },
 			compare: func(a, b *groupRow) int { return cmp.Compare(a.Assignor, b.Assignor) },
 		},
 		{
@@ -241,7 +241,7 @@ func groupColumns() []column[*groupRow] {
 			compare: func(a, b *groupRow) int { return cmp.Compare(a.Assignment.Members, b.Assignment.Members) }, falling: true,
 		},
 		{
-			title: "PARTS", name: "partitions", rank: 14, right: true, cell: partitionsCell,
+			title: "PARTS", name: "partitions", rank: 15, right: true, cell: partitionsCell,
 			compare: func(a, b *groupRow) int { return cmp.Compare(a.Rows(), b.Rows()) }, falling: true,
 		},
 		{
@@ -252,7 +252,7 @@ func groupColumns() []column[*groupRow] {
 			title: "", name: "trend", rank: 1, tight: true, narrow: 1, cell: func(l *look, r *groupRow) cell { return l.trend(r.trend) },
 			compare: func(a, b *groupRow) int { return cmp.Compare(a.trend, b.trend) }, falling: true,
 		},
-		{title: "HISTORY", rank: 19, narrow: historySamples / 2, cell: sparkCell},
+		{title: "HISTORY", rank: 13, narrow: historySamples / 2, cell: sparkCell},
 		{
 			title: "TIME LAG", rank: 2, right: true, cell: func(l *look, r *groupRow) cell { return l.ageCell(r.Lag.Age) },
 			compare: func(a, b *groupRow) int { return cmp.Compare(a.age, b.age) }, falling: true,
@@ -270,19 +270,19 @@ func groupColumns() []column[*groupRow] {
 			compare: func(a, b *groupRow) int { return compareKnown(a.Drain, b.Drain) }, falling: true,
 		},
 		{
-			title: "SKEW", rank: 17, right: true, cell: func(l *look, r *groupRow) cell { return l.knownCell(ratio(r.Assignment.SkewLag)) },
+			title: "SKEW", rank: 18, right: true, cell: func(l *look, r *groupRow) cell { return l.knownCell(ratio(r.Assignment.SkewLag)) },
 			compare: func(a, b *groupRow) int { return compareKnown(a.Assignment.SkewLag, b.Assignment.SkewLag) }, falling: true,
 		},
 		{
-			title: "REBAL", name: "rebalances", rank: 15, right: true, cell: rebalancesCell,
+			title: "REBAL", name: "rebalances", rank: 16, right: true, cell: rebalancesCell,
 			compare: func(a, b *groupRow) int { return cmp.Compare(a.Counters.Rebalances, b.Counters.Rebalances) }, falling: true,
 		},
 		{
-			title: "READ", name: "sample age", rank: 18, right: true, narrow: 5, cell: func(l *look, r *groupRow) cell { return cell{ago(l.now, r.CommitsAt), toneDim} },
+			title: "READ", name: "sample age", rank: 19, right: true, narrow: 5, cell: func(l *look, r *groupRow) cell { return cell{ago(l.now, r.CommitsAt), toneDim} },
 			compare: func(a, b *groupRow) int { return b.CommitsAt.Compare(a.CommitsAt) }, falling: true,
 		},
 		{
-			title: "CAUSE", rank: 5, narrow: 10, broad: 48, cell: causeCell,
+			title: "CAUSE", rank: 5, narrow: 14, broad: 48, cell: causeCell,
 			compare: func(a, b *groupRow) int { return cmp.Compare(a.cause, b.cause) },
 		},
 	}

@@ -1,6 +1,9 @@
 package tui
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // helpPage lists every key that works in the view it was opened from.
 type helpPage struct {
@@ -29,11 +32,21 @@ var signs = [...][2]string{
 }
 
 func (o *helpPage) draw(m *model, w, h int) []string {
-	lines := []string{rule(m.look, "keys in "+scopeNames[o.of], w)}
 	body := o.columns(m, w)
 	room := max(1, h-1)
-	o.top = max(0, min(o.top, len(body)-room))
-	return append(lines, body[o.top:min(len(body), o.top+room)]...)
+	top := max(0, min(o.top, len(body)-room))
+	title := "keys in " + scopeNames[o.of]
+	if len(body) > room {
+		title += ", lines " + strconv.Itoa(top+1) + " to " + strconv.Itoa(top+room) + " of " + strconv.Itoa(len(body)) + ", j k"
+	}
+	lines := []string{rule(m.look, title, w)}
+	return append(lines, body[top:min(len(body), top+room)]...)
+}
+
+// scroll moves the page, as far as it has lines.
+func (o *helpPage) scroll(m *model, by int) {
+	last := len(o.columns(m, m.width)) - (m.bodyHeight() - 1)
+	o.top = max(0, min(o.top+by, last))
 }
 
 // columns sets the blocks side by side where there is room.
@@ -67,7 +80,6 @@ func (o *helpPage) columns(m *model, w int) []string {
 				text, more = columns[i][y], true
 			}
 			line += pad(text, each, false)
-			_ = i
 		}
 		if !more {
 			return lines
@@ -90,8 +102,8 @@ func (o *helpPage) blocks(m *model) [][]string {
 	}
 	b := []string{
 		l.paint(toneAccent, "filter"),
-		"  " + pad("text", 10, false) + " " + l.paint(toneDim, "rows with it, in any case"),
-		"  " + pad("!text", 10, false) + " " + l.paint(toneDim, "rows without it"), "",
+		"  " + pad("text", 10, false) + " " + l.paint(toneDim, "rows whose name has it"),
+		"  " + pad("!text", 10, false) + " " + l.paint(toneDim, "the others"), "",
 	}
 	out = append(out, b)
 	b = []string{l.paint(toneAccent, "signs")}

@@ -215,7 +215,7 @@ func memberColumns() []column[*memberRow] {
 			compare: func(a, b row) int { return cmp.Compare(a.Host, b.Host) },
 		},
 		{
-			title: "INSTANCE", rank: 12, narrow: 8, broad: 32, middle: true, cell: text(func(r row) string { return r.InstanceID }),
+			title: "INSTANCE", sparse: true, rank: 12, narrow: 8, broad: 32, middle: true, cell: text(func(r row) string { return r.InstanceID }),
 			compare: func(a, b row) int { return cmp.Compare(a.InstanceID, b.InstanceID) },
 		},
 		{
@@ -235,11 +235,11 @@ func memberColumns() []column[*memberRow] {
 			compare: func(a, b row) int { return compareKnown(a.totals.Consumed, b.totals.Consumed) }, falling: true,
 		},
 		{
-			title: "EPOCH", rank: 14, right: true, cell: func(_ *look, r row) cell { return epochCell(r.Epoch) },
+			title: "EPOCH", sparse: true, rank: 14, right: true, cell: func(_ *look, r row) cell { return epochCell(r.Epoch) },
 			compare: func(a, b row) int { return cmp.Compare(a.Epoch, b.Epoch) }, falling: true,
 		},
 		{
-			title: "RACK", rank: 13, narrow: 4, broad: 16, cell: text(func(r row) string { return r.Rack }),
+			title: "RACK", sparse: true, rank: 13, narrow: 4, broad: 16, cell: text(func(r row) string { return r.Rack }),
 			compare: func(a, b row) int { return cmp.Compare(a.Rack, b.Rack) },
 		},
 		{

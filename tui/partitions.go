@@ -95,7 +95,7 @@ func partitionNote(r *collect.Row) string {
 	case collect.StatusAhead:
 		words = append(words, short(r.Ahead)+" ahead")
 	case collect.StatusUnknown:
-		return "unknown: " + r.Reason.String()
+		return r.Reason.String()
 	}
 	if r.Stale {
 		words = append(words, "stale: "+r.Reason.String())
@@ -229,7 +229,7 @@ func partitionColumns() []column[*partitionRow] {
 			compare: func(a, b row) int { return b.ProgressAt.Compare(a.ProgressAt) }, falling: true,
 		},
 		{
-			title: "NOTE", rank: 3, narrow: 9, broad: 40, cell: noteCell,
+			title: "NOTE", rank: 3, narrow: 10, broad: 40, cell: noteCell,
 			compare: func(a, b row) int { return cmp.Compare(a.note, b.note) },
 		},
 	}

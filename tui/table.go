@@ -23,6 +23,7 @@ type column[R any] struct {
 	narrow, broad int
 	middle        bool // cut in the middle
 	tight         bool // no gap before it
+	sparse        bool // not there while no row on the screen has anything in it
 	rank          int  // the highest leaves first; 0 never leaves
 	cell          func(l *look, r R) cell
 	// compare orders rows, smallest first; nil for a column that cannot be

@@ -13,8 +13,14 @@ func (t *table[R]) fit(l *look, cells [][]cell, w int) []field {
 	for c := range t.columns {
 		col := &t.columns[c]
 		need[c] = max(width(t.title(l, c)), col.narrow)
+		blank := col.sparse
 		for i := range cells {
 			need[c] = max(need[c], width(cells[i][c].text))
+			blank = blank && (cells[i][c].text == "" || cells[i][c].text == "-")
+		}
+		if blank {
+			need[c] = 0
+			continue
 		}
 		least[c] = need[c]
 		if col.broad > 0 {
@@ -32,7 +38,8 @@ func (t *table[R]) fit(l *look, cells [][]cell, w int) []field {
 			left -= fields[i].gap
 		}
 	}
-	// what is left goes to the cut texts, the most important first
+	// what is left goes to the cut texts: to each enough, the most important
+	// first, and then all that is left
 	byRank := make([]int, len(fields))
 	for i := range byRank {
 		byRank[i] = i
@@ -40,10 +47,19 @@ func (t *table[R]) fit(l *look, cells [][]cell, w int) []field {
 	slices.SortStableFunc(byRank, func(a, b int) int {
 		return t.columns[fields[a].column].rank - t.columns[fields[b].column].rank
 	})
-	for _, i := range byRank {
-		more := max(0, min(left, need[fields[i].column]-fields[i].width))
-		fields[i].width += more
-		left -= more
+	for _, i := range byRank { // a name is cut to its last letter before a number is
+		if f := &fields[i]; left < 0 && t.columns[f.column].broad > 0 {
+			less := min(-left, f.width-1)
+			f.width -= less
+			left += less
+		}
+	}
+	for _, most := range []int{comfortable, w} {
+		for _, i := range byRank {
+			more := max(0, min(left, min(need[fields[i].column], most)-fields[i].width))
+			fields[i].width += more
+			left -= more
+		}
 	}
 	return fields
 }
@@ -61,6 +77,9 @@ func (t *table[R]) choose(l *look, need, least []int, w int) []int {
 	used, squeezed := 0, 0
 	for _, c := range byRank {
 		col := &t.columns[c]
+		if need[c] == 0 && col.sparse {
+			continue
+		}
 		used += least[c] + t.gap(c)
 		squeezed += max(0, min(need[c], comfortable)-least[c])
 		extra := 0

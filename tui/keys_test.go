@@ -1,0 +1,44 @@
+package tui
+
+import (
+	"testing"
+)
+
+func TestKeysMeanOneThing(t *testing.T) {
+	for in, name := range scopeNames {
+		seen := map[string]string{}
+		for _, c := range active(commands(), in) {
+			if c.Help().Key == "" || c.Help().Desc == "" || c.run == nil {
+				t.Errorf("%s: %v has no help or does nothing", name, c.Keys())
+			}
+			for _, k := range c.Keys() {
+				if other, ok := seen[k]; ok {
+					t.Errorf("%s: %q means %q and %q", name, k, other, c.Help().Desc)
+				}
+				seen[k] = c.Help().Desc
+			}
+		}
+		if len(seen) == 0 {
+			t.Errorf("%s has no keys", name)
+		}
+	}
+}
+
+func TestHelpNamesEveryKeyOfTheView(t *testing.T) {
+	for _, keys := range []string{"", "enter"} {
+		s := live(t, 120, 60).press(keys)
+		in := s.view()
+		s.press("?")
+		for _, c := range active(s.keys, in) {
+			s.shows(c.Help().Key, c.Help().Desc)
+		}
+	}
+}
+
+func TestHelpScrollsOnALowScreen(t *testing.T) {
+	s := live(t, 80, 14).press("?")
+	s.hides("largest member")
+	s.press("G").shows("largest member")
+	s.press("g").shows("views")
+	s.press("esc").shows("GROUP")
+}
