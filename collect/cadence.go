@@ -12,40 +12,77 @@ const (
 	smallGroups     = 500
 	smallPartitions = 20_000
 	slowLoop        = 30 * time.Second
+	// turnLoop is how often each object has its turn: often enough that a poll
+	// which comes late keeps within slowLoop.
+	turnLoop = slowLoop * 4 / 5
+	// listLoop is for the group list, which tells what changed.
+	listLoop = 5 * time.Second
 )
 
 // ask works out what is due for the poll that begins now.
 func (c *Collector) ask(now time.Time) Ask {
 	a := Ask{Lists: true, Build: c.opts.Build}
+	last := c.asked
+	c.asked = now
 	u := c.hub.Latest()
 	if u == nil {
+		c.listed = now
 		return a
 	}
 	a.Prev = u.Snapshot
 	if a.Prev.small() {
+		c.listed = now
 		return a
 	}
 	c.mu.Lock()
-	focus, interval := c.focus, c.interval
+	focus, pace := c.focus, max(c.interval, MinInterval)
 	c.mu.Unlock()
-	// Each object has its turn once in as many polls as fit a slow loop, so
-	// that every poll costs about the same.
-	turns := max(1, int64(slowLoop/max(interval, MinInterval)))
-	turn := int64(c.seq) % turns
-	due := func(name string) bool { return int64(hashOf(name)%uint64(turns)) == turn }
-	a.Lists = turn%max(1, turns/6) == 0 // the list tells which groups changed: every 5 s
+	pace = max(pace, a.Prev.Took) // polls that take longer than the interval set the pace
+	overdue := func(at time.Time, limit time.Duration) bool { return now.Add(pace).Sub(at) > limit }
+	// Each object has a moment of its own within a turn, by its name, and is
+	// read by the first poll after it: every poll costs about the same,
+	// whatever their pace.
+	due := func(name string) bool {
+		moment := int64(hashOf(name) % uint64(turnLoop))
+		return (now.UnixNano()-moment)/int64(turnLoop) != (last.UnixNano()-moment)/int64(turnLoop)
+	}
+	if a.Lists = overdue(c.listed, listLoop) || a.Prev.unlisted(); a.Lists {
+		c.listed = now
+	}
 	a.Describe = func(group string) bool {
 		if group == focus || due(group) {
 			return true
 		}
 		g, ok := a.Prev.Group(group)
-		return !ok || g.Reason != ReasonNone || g.Rebalancing() || now.Sub(g.DescribedAt) > slowLoop
+		return !ok || g.Reason != ReasonNone || g.Rebalancing() || overdue(g.DescribedAt, slowLoop)
 	}
 	a.Starts = func(topic string) bool {
 		t, ok := a.Prev.Topic(topic)
-		return due(topic) || !ok || t.StartReason != nil
+		return due(topic) || !ok || t.StartReason != nil || overdue(t.oldestStart(now), slowLoop)
 	}
 	return a
+}
+
+// unlisted reports whether the lists were due and could not be read.
+func (s *Snapshot) unlisted() bool {
+	for i := range s.Problems {
+		if st := s.Problems[i].Stage; st == StageListGroups || st == StageMetadata {
+			return true
+		}
+	}
+	return false
+}
+
+// oldestStart is when the log start that was not read for longest was read;
+// now without any.
+func (t *Topic) oldestStart(now time.Time) time.Time {
+	oldest := now.UnixNano()
+	for _, at := range t.StartAt {
+		if at > 0 {
+			oldest = min(oldest, at)
+		}
+	}
+	return time.Unix(0, oldest)
 }
 
 // small reports whether everything may be read at every poll.

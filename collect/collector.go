@@ -36,11 +36,14 @@ type Collector struct {
 	boot    string
 	seq     uint64
 	wake    chan struct{} // holds one pending wish
+	asked   time.Time     // when the newest poll began
+	listed  time.Time     // when groups and topics were listed last
 
 	mu       sync.Mutex
 	interval time.Duration
 	focus    string
 	refresh  bool
+	search   context.CancelFunc // ends the time search under way; nil without one
 	polling  time.Time // when the poll under way began; zero between polls
 	ended    time.Time // when the newest poll ended
 }
@@ -100,7 +103,14 @@ func (c *Collector) Interval() time.Duration {
 	return c.interval
 }
 
+// nudge makes the loop look at its wishes: it ends a pause, and a search for
+// times, which lasts as long as the pause where a broker hangs.
 func (c *Collector) nudge() {
+	c.mu.Lock()
+	if c.search != nil {
+		c.search()
+	}
+	c.mu.Unlock()
 	select {
 	case c.wake <- struct{}{}:
 	default:
@@ -174,12 +184,7 @@ func (c *Collector) finish(s *Snapshot) *Update {
 // took longer than the interval is followed by the next at once.
 func (c *Collector) rest(ctx context.Context, started time.Time) {
 	if u := c.hub.Latest(); u != nil {
-		due := started.Add(c.Interval())
-		if left := due.Sub(c.opts.Now()); left > 0 {
-			sctx, cancel := context.WithTimeout(ctx, left)
-			c.searchTimes(sctx, u.Snapshot)
-			cancel()
-		}
+		c.searchUntil(ctx, started, u.Snapshot)
 	}
 	for ctx.Err() == nil {
 		c.mu.Lock()
@@ -197,4 +202,22 @@ func (c *Collector) rest(ctx context.Context, started time.Time) {
 		}
 		timer.Stop()
 	}
+}
+
+// searchUntil searches for times until the next poll is due or wished for.
+func (c *Collector) searchUntil(ctx context.Context, started time.Time, s *Snapshot) {
+	c.mu.Lock()
+	left := started.Add(c.interval).Sub(c.opts.Now())
+	if c.refresh || left <= 0 {
+		c.mu.Unlock()
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, left)
+	c.search = cancel
+	c.mu.Unlock()
+	c.searchTimes(ctx, s)
+	c.mu.Lock()
+	c.search = nil
+	c.mu.Unlock()
+	cancel()
 }

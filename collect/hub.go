@@ -29,9 +29,13 @@ func NewHub(events int) *Hub {
 }
 
 // Publish makes u the newest update. Only the loop, or a replay, calls it.
+// A closed hub takes nothing more.
 func (h *Hub) Publish(u *Update) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.closed {
+		return
+	}
 	h.latest.Store(u)
 	h.events = append(h.events, u.Events...)
 	if n := len(h.events) - h.capacity; n > 0 {
