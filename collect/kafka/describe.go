@@ -371,7 +371,7 @@ func (p *poll) undescribed(g *group, a answer) {
 		}
 		g.why, p.relist = why, true // the lists are old: it moved since
 	}
-	if !g.listed && a.verdict == refused {
+	if g.node < 0 && a.verdict == refused {
 		g.node, g.facts.Coordinator = a.node, a.node
 	}
 	g.fail(why)

@@ -130,8 +130,13 @@ func (p *poll) addGroups() []string {
 		names = append(names, name)
 	}
 	slices.Sort(names)
+	now := p.o.Now()
 	for _, name := range names {
-		p.b.AddGroup(p.groups[name].facts)
+		f := &p.groups[name].facts
+		if !f.Described {
+			f.At = now // the builder has no clock, and measures by it how old what it keeps is
+		}
+		p.b.AddGroup(*f)
 	}
 	return names
 }
