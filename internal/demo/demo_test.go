@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"math"
+	"math/rand/v2"
 	"runtime"
 	"runtime/pprof"
 	"slices"
@@ -256,6 +257,23 @@ func TestWeightsArePercent(t *testing.T) {
 	}
 	if sum != 100 {
 		t.Errorf("weights add up to %d", sum)
+	}
+}
+
+func TestPricesStayNearTheOpening(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, s := range stocks() {
+		moved := false
+		for range 100_000 {
+			s.trade(rng)
+			moved = moved || s.price != s.open
+			if s.price < s.open*4/5 || s.price > s.open*6/5 {
+				t.Fatalf("%s trades at %d, opened at %d", s.symbol, s.price, s.open)
+			}
+		}
+		if !moved {
+			t.Errorf("%s never moved", s.symbol)
+		}
 	}
 }
 

@@ -9,7 +9,8 @@ import (
 type stock struct {
 	symbol string
 	weight int // its share of all ticks, in percent
-	price  int // where its walk begins, in rupiah
+	open   int // the price that it opened with, in rupiah
+	price  int
 }
 
 // stocks are ten liquid symbols of the Jakarta exchange. They are chosen so that the hash of Kafka's default
@@ -24,18 +25,22 @@ type stock struct {
 //	4          INDF ISAT           15 %
 //	5          TLKM                15 %
 func stocks() []stock {
-	return []stock{
-		{"BBCA", 14, 9_875},
-		{"BBRI", 8, 4_650},
-		{"BMRI", 6, 6_225},
-		{"ANTM", 13, 1_540},
-		{"ASII", 8, 5_150},
-		{"GOTO", 9, 68},
-		{"UNVR", 12, 2_610},
-		{"INDF", 7, 6_800},
-		{"ISAT", 8, 2_330},
-		{"TLKM", 15, 2_940},
+	all := []stock{
+		{symbol: "BBCA", weight: 14, open: 9_875},
+		{symbol: "BBRI", weight: 8, open: 4_650},
+		{symbol: "BMRI", weight: 6, open: 6_225},
+		{symbol: "ANTM", weight: 13, open: 1_540},
+		{symbol: "ASII", weight: 8, open: 5_150},
+		{symbol: "GOTO", weight: 9, open: 68},
+		{symbol: "UNVR", weight: 12, open: 2_610},
+		{symbol: "INDF", weight: 7, open: 6_800},
+		{symbol: "ISAT", weight: 8, open: 2_330},
+		{symbol: "TLKM", weight: 15, open: 2_940},
 	}
+	for i := range all {
+		all[i].price = all[i].open
+	}
+	return all
 }
 
 // pick draws a stock by weight.
@@ -49,11 +54,12 @@ func pick(from []stock, rng *rand.Rand) *stock {
 	return &from[len(from)-1]
 }
 
-// trade moves the price by up to half a percent, at least one rupiah, and never below one.
+// trade moves the price by up to half a percent, at least one rupiah. Like the exchange, which rejects orders
+// too far off, it keeps within a fifth of the opening price, however long the demo runs.
 func (s *stock) trade(rng *rand.Rand) {
 	step := max(1, int(math.Round(float64(s.price)*rng.Float64()*0.005)))
 	if rng.IntN(2) == 0 {
 		step = -step
 	}
-	s.price = max(1, s.price+step)
+	s.price = min(max(s.price+step, s.open*4/5), s.open*6/5)
 }
