@@ -44,8 +44,8 @@ type Collector struct {
 	focus    string
 	refresh  bool
 	search   context.CancelFunc // ends the time search under way; nil without one
-	polling  time.Time // when the poll under way began; zero between polls
-	ended    time.Time // when the newest poll ended
+	polling  time.Time          // when the poll under way began; zero between polls
+	ended    time.Time          // when the newest poll ended
 }
 
 // New makes a collector; it does nothing until Run or Once.

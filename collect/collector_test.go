@@ -321,7 +321,7 @@ func TestOnce(t *testing.T) {
 
 func TestCadenceOfALargeCluster(t *testing.T) {
 	for _, c := range []struct {
-		why             string
+		why                    string
 		interval, takes, lasts time.Duration
 	}{
 		{"each second", time.Second, 100 * time.Millisecond, 2 * time.Minute},

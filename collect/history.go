@@ -10,6 +10,9 @@ import (
 const (
 	maxSeen    = 64 // distinct log ends
 	maxAnchors = 64 // records whose timestamp a search found
+	// skewPause keeps logs with timestamps in the future, which grow all the
+	// time, from taking the others' place in the search.
+	skewPause = time.Minute
 )
 
 // seen is one log end with the first and the last moment at which a poll read
@@ -30,10 +33,10 @@ type anchor struct {
 type partitionTimes struct {
 	ends    []seen
 	anchors []anchor // by offset
-	// unsearchable says why a search for times is of no use until the log end
-	// differs from searchedEnd.
+	// unsearchable says why a search for times was of no use at searchedAt,
+	// and will be of none until the log has grown and skewPause passed.
 	unsearchable SecondsReason
-	searchedEnd  int64
+	searchedAt   int64
 	// tried is the offset that was searched for last: what a search cannot
 	// find it need not look for again. It is an offset no search is for at
 	// first.
@@ -61,7 +64,7 @@ func (h *partitionTimes) note(end, at int64) {
 		h.thin()
 	}
 	h.ends = append(h.ends, seen{end, at, at})
-	if h.unsearchable != "" && end != h.searchedEnd {
+	if h.unsearchable != "" && at-h.searchedAt >= skewPause.Nanoseconds() {
 		h.unsearchable = ""
 	}
 }
@@ -123,6 +126,9 @@ func (h *partitionTimes) when(offset, now int64) (span, bool) {
 	}
 	if len(h.ends) == 0 && len(h.anchors) == 0 {
 		return s, false
+	}
+	if s.from > s.to { // stamped out of order: it may lie anywhere between
+		s.from, s.to = s.to, s.from
 	}
 	return s, true
 }

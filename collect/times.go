@@ -121,14 +121,14 @@ func (t *tracker) learn(s *search) {
 		return
 	}
 	part := &h.parts[s.partition]
-	if s.done && !s.failed {
+	if s.done && !s.failed && !s.skew {
 		part.tried = s.target
 	}
 	switch {
 	case s.skew:
 		part.unsearchable = SecondsClockSkew
 		if n := len(part.ends); n > 0 {
-			part.searchedEnd = part.ends[n-1].end
+			part.searchedAt = part.ends[n-1].last
 		}
 		return
 	case s.stage == askNewest || s.hi < 0:
