@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// clientTimeout bounds every wait for a client: its start, its group's rebalances, its answers.
-const clientTimeout = time.Minute
+// clientTimeout bounds every wait for a client: its start, its group's rebalances, its answers. Busy machines need it.
+const clientTimeout = 2 * time.Minute
 
 // Client is a process with a Kafka client in it. It prints a line for what it did ("assigned …",
 // "committed …"), obeys the lines of its standard input and leaves when that ends. It dies with the test.

@@ -2,6 +2,7 @@ package kafkatest
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -12,8 +13,16 @@ func TestClientsShareATopic(t *testing.T) {
 	c := kafka.Cluster(t)
 	for name, run := range map[string]func(testing.TB, ConsumerOptions) *Client{
 		"Java": c.JavaConsumer, "KafkaJS": c.KafkaJSConsumer, "librdkafka": c.LibrdkafkaConsumer,
+		"Java, KIP-848": func(t testing.TB, o ConsumerOptions) *Client {
+			o.Protocol = "consumer"
+			return c.JavaConsumer(t, o)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if strings.HasSuffix(name, "KIP-848") && !c.AtLeast(4, 0) {
+				t.Skip("KIP-848 is on by default from Kafka 4.0 on")
+			}
+			t.Parallel()
 			topic, group := Name("shared"), Name("sharers")
 			c.CreateTopic(t, topic, 4)
 			c.Produce(t, topic, 10, 0, 1, 2, 3)

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// sessionTimeout, in milliseconds, is how long a killed classic consumer stays in its group. The broker's 45 s
+// sessionTimeout, in milliseconds, is how long a killed consumer stays in its group, classic or KIP-848. The broker's 45 s
 // default would make tests wait; much less, and a busy machine throws members out that are alive.
 const sessionTimeout = "10000"
 

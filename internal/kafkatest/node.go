@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -14,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 )
@@ -97,9 +95,14 @@ func brokerProperties(o Options, n *node, voters string) map[string]string {
 		"share.coordinator.state.topic.min.isr":            "1",
 		"group.initial.rebalance.delay.ms":                 "0",
 		"group.min.session.timeout.ms":                     "1000",
-		"auto.create.topics.enable":                        "false",
-		"num.network.threads":                              "2",
-		"num.io.threads":                                   "2",
+		// KIP-848: its defaults, 5 s and 45 s, make a test wait for a heartbeat at each step of a rebalance.
+		"group.consumer.heartbeat.interval.ms":     "1000",
+		"group.consumer.min.heartbeat.interval.ms": "1000",
+		"group.consumer.session.timeout.ms":        sessionTimeout,
+		"group.consumer.min.session.timeout.ms":    sessionTimeout,
+		"auto.create.topics.enable":                "false",
+		"num.network.threads":                      "2",
+		"num.io.threads":                           "2",
 	}
 }
 
@@ -114,24 +117,51 @@ func writeProperties(n *node, p map[string]string) error {
 	return os.WriteFile(filepath.Join(n.dir, "server.properties"), []byte(b.String()), 0o644)
 }
 
-// formatNodes writes each node's empty storage, with one cluster id.
+// formatNodes writes each node's empty storage. Kafka's own tool formats the first, which takes a JVM a
+// second or more; the others get a copy that differs only in who they are.
 func (c *Cluster) formatNodes() error {
+	first := c.nodes[0]
+	_, err := c.java(context.Background(), "kafka.tools.StorageTool", "format", "-t", uuid(), "-c", filepath.Join(first.dir, "server.properties"))
+	if err != nil {
+		return fmt.Errorf("format node %d: %w", first.id, err)
+	}
+	for _, n := range c.nodes[1:] {
+		if err := copyStorage(first, n); err != nil {
+			return fmt.Errorf("format node %d: %w", n.id, err)
+		}
+	}
+	return nil
+}
+
+func copyStorage(from, to *node) error {
+	data := filepath.Join(to.dir, "data")
+	if err := os.CopyFS(data, os.DirFS(filepath.Join(from.dir, "data"))); err != nil {
+		return err
+	}
+	identity := filepath.Join(data, "meta.properties")
+	text, err := os.ReadFile(identity)
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	for line := range strings.Lines(string(text)) {
+		switch key, _, _ := strings.Cut(line, "="); key {
+		case "node.id":
+			line = fmt.Sprintf("node.id=%d\n", to.id)
+		case "directory.id":
+			line = "directory.id=" + uuid() + "\n"
+		}
+		b.WriteString(line)
+	}
+	return os.WriteFile(identity, []byte(b.String()), 0o644)
+}
+
+// uuid returns an identifier in Kafka's own spelling.
+func uuid() string {
 	var raw [16]byte
 	_, _ = rand.Read(raw[:])
 	raw[0] &= 0x7f // Kafka's parser of arguments takes an id that begins with - for a flag
-	id := base64.RawURLEncoding.EncodeToString(raw[:])
-	errs := make([]error, len(c.nodes))
-	var wg sync.WaitGroup
-	for i, n := range c.nodes {
-		wg.Go(func() {
-			_, err := c.java(context.Background(), "kafka.tools.StorageTool", "format", "-t", id, "-c", filepath.Join(n.dir, "server.properties"))
-			if err != nil {
-				errs[i] = fmt.Errorf("format node %d: %w", n.id, err)
-			}
-		})
-	}
-	wg.Wait()
-	return errors.Join(errs...)
+	return base64.RawURLEncoding.EncodeToString(raw[:])
 }
 
 // launch starts a node's process; it answers some seconds later.

@@ -20,6 +20,7 @@ import (
 
 // Every way in that klagtop offers must be there to be tested, with the rights that Security promises.
 func TestSecure(t *testing.T) {
+	t.Parallel()
 	c := Start(t, Options{Secure: true})
 	s := c.Security()
 	c.CreateTopic(t, "pub", 1)
