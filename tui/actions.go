@@ -49,7 +49,7 @@ func (m *model) focus(group string) {
 // escape takes one step back: a filter first, then the view. It never quits.
 func (m *model) escape() {
 	if m.pane().filterText() != "" {
-		m.pane().setFilter(&m.scene, "")
+		m.pane().setFilter("")
 		return
 	}
 	m.showGroups()
@@ -95,12 +95,12 @@ func (m *model) freeze() {
 
 func (m *model) issues() {
 	m.groups.issuesOnly = !m.groups.issuesOnly
-	m.groups.show(&m.scene)
+	m.groups.refilter()
 }
 
 func (m *model) empties() {
 	m.groups.hideEmpty = !m.groups.hideEmpty
-	m.groups.show(&m.scene)
+	m.groups.refilter()
 }
 
 // pause holds the screen while data goes on, or lets it go on.

@@ -1,9 +1,7 @@
 package tui
 
 import (
-	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -153,13 +151,3 @@ func BenchmarkFilter(b *testing.B) {
 		_ = s.View()
 	}
 }
-
-func TestMain(m *testing.M) {
-	if file := os.Getenv("KLAGTOP_TUI_CHILD"); file != "" {
-		child(file)
-		return
-	}
-	os.Exit(m.Run())
-}
-
-var _ = fmt.Sprint

@@ -30,7 +30,9 @@ type groupRow struct {
 	finding *collect.Finding
 	more    int // further findings
 	cause   string
-	age     float64 // to sort by
+	age     float64 // to sort by; these are here because sorting reads them often
+	records int64
+	empty   bool // known to have neither members nor lag
 	ring    *ring
 	samples uint64 // of the ring, when the row was made
 	trend   trend
@@ -86,6 +88,8 @@ func (p *groupsPane) rows(s *scene) []*groupRow {
 		if r.age = -1; g.Lag.Age.Known() {
 			r.age = g.Lag.Age.Seconds
 		}
+		r.records = g.Lag.Records
+		r.empty = g.MembersKnown && len(g.Members) == 0 && r.records == 0 && r.weight == weightNone
 		p.counts.add(r)
 		out[i] = r
 	}
@@ -145,8 +149,7 @@ func (p *groupsPane) keeps(r *groupRow) bool {
 	if p.issuesOnly && r.weight < weightStale {
 		return false
 	}
-	idle := r.MembersKnown && len(r.Members) == 0 && r.Lag.Records == 0 && r.weight == weightNone
-	return !p.hideEmpty || !idle
+	return !p.hideEmpty || !r.empty
 }
 
 func (p *groupsPane) note() string {
@@ -171,12 +174,15 @@ func (p *groupsPane) note() string {
 
 // worstFirst is the order in which groups want to be looked at.
 func worstFirst(a, b *groupRow) int {
-	return cmp.Or(
-		cmp.Compare(b.weight, a.weight),
-		cmp.Compare(b.age, a.age),
-		cmp.Compare(b.Lag.Records, a.Lag.Records),
-		cmp.Compare(a.Name, b.Name),
-	)
+	switch { // not cmp.Or: it would compare all of it every time
+	case a.weight != b.weight:
+		return cmp.Compare(b.weight, a.weight)
+	case a.age != b.age:
+		return cmp.Compare(b.age, a.age)
+	case a.records != b.records:
+		return cmp.Compare(b.records, a.records)
+	}
+	return cmp.Compare(a.Name, b.Name)
 }
 
 // cause is why a group looks as it does: its primary finding, else the plain

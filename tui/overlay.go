@@ -93,7 +93,7 @@ func (m *model) openFilter() {
 func (m *model) edit(change func([]rune) []rune) {
 	if o, ok := m.overlay.(*filterLine); ok {
 		o.text = change(o.text)
-		m.pane().setFilter(&m.scene, string(o.text))
+		m.pane().setFilter(string(o.text))
 	}
 }
 
@@ -113,7 +113,7 @@ func (m *model) keepFilter() { m.overlay = nil }
 
 func (m *model) dropFilter() {
 	if o, ok := m.overlay.(*filterLine); ok {
-		m.pane().setFilter(&m.scene, o.before)
+		m.pane().setFilter(o.before)
 	}
 	m.overlay = nil
 }

@@ -52,7 +52,7 @@ type pane interface {
 	explain(s *scene) []string
 
 	filterText() string
-	setFilter(s *scene, text string)
+	setFilter(text string)
 	note() string // what is hidden or held, in words
 
 	orders() []ordering
@@ -105,20 +105,32 @@ type list[R any] struct {
 
 func (p *list[R]) show(s *scene) {
 	rows := p.build(s)
+	p.arm()
+	p.set(rows)
+}
+
+// refilter picks rows anew after a change of what is hidden.
+func (p *list[R]) refilter() {
+	p.arm()
+	p.sift()
+}
+
+// arm readies the filter for one pass over the rows; it counts what it leaves
+// out.
+func (p *list[R]) arm() {
 	match := matcher(p.filter)
-	kept := rows[:0]
 	p.hidden, p.missed = 0, 0
-	for _, r := range rows {
-		switch {
-		case p.keep != nil && !p.keep(r):
+	p.pass = func(r R) bool {
+		if p.keep != nil && !p.keep(r) {
 			p.hidden++
-		case !match(p.text(r)):
-			p.missed++
-		default:
-			kept = append(kept, r)
+			return false
 		}
+		if !match(p.text(r)) {
+			p.missed++
+			return false
+		}
+		return true
 	}
-	p.set(kept)
 }
 
 func (p *list[R]) resize(w, h int) {
@@ -178,11 +190,9 @@ func (p *list[R]) explain(s *scene) []string {
 
 func (p *list[R]) filterText() string { return p.filter }
 
-func (p *list[R]) setFilter(s *scene, text string) {
+func (p *list[R]) setFilter(text string) {
 	p.filter = text
-	if s.snap != nil {
-		p.show(s)
-	}
+	p.refilter()
 }
 
 func (p *list[R]) note() string {

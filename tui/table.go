@@ -39,8 +39,10 @@ type table[R any] struct {
 	key     func(R) string
 	order   func(a, b R) int // without a sort column; ties too
 
-	rows     []R
-	sorted   int // column, -1 for the table's own order
+	all      []R            // in order
+	rows     []R            // those of them that pass
+	pass     func(r R) bool // nil: all of them
+	sorted   int            // column, -1 for the table's own order
 	reversed bool
 	frozen   map[string]int // places to keep; nil while rows may move
 
@@ -50,15 +52,22 @@ type table[R any] struct {
 	height int // lines there are, with the titles
 }
 
-// set replaces the rows and finds the chosen one again. When it is gone, the
-// cursor stays in place, on its neighbour.
+// set replaces the rows.
 func (t *table[R]) set(rows []R) {
-	t.rows = rows
-	slices.SortFunc(t.rows, t.compare)
-	t.find()
+	t.all = rows
+	slices.SortFunc(t.all, t.compare)
+	t.sift()
 }
 
-func (t *table[R]) find() {
+// sift picks the rows that pass, in the order they have, and finds the chosen
+// one again. When it is gone, the cursor stays in place, on its neighbour.
+func (t *table[R]) sift() {
+	t.rows = make([]R, 0, len(t.all))
+	for _, r := range t.all {
+		if t.pass == nil || t.pass(r) {
+			t.rows = append(t.rows, r)
+		}
+	}
 	at := -1
 	if t.chosen != "" {
 		at = slices.IndexFunc(t.rows, func(r R) bool { return t.key(r) == t.chosen })
@@ -107,11 +116,11 @@ func (t *table[R]) place(r R) int {
 func (t *table[R]) freeze() bool {
 	if t.frozen != nil {
 		t.frozen = nil
-		t.set(t.rows)
+		t.set(t.all)
 		return false
 	}
-	t.frozen = make(map[string]int, len(t.rows))
-	for i, r := range t.rows {
+	t.frozen = make(map[string]int, len(t.all))
+	for i, r := range t.all {
 		t.frozen[t.key(r)] = i
 	}
 	return true
@@ -120,7 +129,7 @@ func (t *table[R]) freeze() bool {
 // sortBy chooses a column to sort by, -1 for the table's own order.
 func (t *table[R]) sortBy(column int) {
 	t.sorted, t.reversed, t.frozen = column, false, nil
-	t.set(t.rows)
+	t.set(t.all)
 }
 
 // shiftSort moves the sort column among those that can be sorted by and that
@@ -138,7 +147,7 @@ func (t *table[R]) shiftSort(by int, shown []int) {
 
 func (t *table[R]) reverse() {
 	t.reversed, t.frozen = !t.reversed, nil
-	t.set(t.rows)
+	t.set(t.all)
 }
 
 // selected is the row under the cursor.
