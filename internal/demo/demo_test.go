@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -79,15 +80,16 @@ func committed(info *kfake.GroupInfo, topic string) int64 {
 	return sum
 }
 
-// testStage is brokers without topics, at ten times a story's pace.
+// testStage is brokers without topics, at five times a story's pace: sessions of 1.2 seconds survive a busy
+// machine.
 func testStage(t *testing.T) *stage {
 	t.Helper()
-	kafka, err := startBrokers(nil, 10)
+	kafka, err := startBrokers(nil, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(kafka.Close)
-	return &stage{kafka: kafka, seeds: kafka.ListenAddrs(), tempo: 10, log: slog.New(slog.DiscardHandler)}
+	return &stage{kafka: kafka, seeds: kafka.ListenAddrs(), tempo: 5, log: slog.New(slog.DiscardHandler)}
 }
 
 func topics(t *testing.T, s *stage) {
@@ -104,62 +106,94 @@ func do(t *testing.T, action func(context.Context) error) {
 	}
 }
 
-func TestStoryBeginsWithABacklogThatNobodyHasCommitted(t *testing.T) {
+func TestDemoBeginsWithABacklogThatNobodyHasCommitted(t *testing.T) {
 	c, err := Start(t.Context(), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
+	if n := len(strings.Split(c.Bootstrap(), ",")); n != brokers {
+		t.Errorf("bootstrap %q has %d addresses, want %d", c.Bootstrap(), n, brokers)
+	}
 	ends := int64(0)
 	for _, p := range c.kafka.PartitionInfos(marketUpdates) {
-		if p.HighWatermark == 0 {
-			t.Errorf("partition %d is empty", p.Partition)
-		}
-		if p.LogStartOffset != 0 {
-			t.Errorf("partition %d starts at %d", p.Partition, p.LogStartOffset)
+		if p.HighWatermark == 0 || p.LogStartOffset != 0 {
+			t.Errorf("partition %d holds %d to %d", p.Partition, p.LogStartOffset, p.HighWatermark)
 		}
 		ends += p.HighWatermark
 	}
 	if ends != 200_000 {
 		t.Errorf("backlog is %d ticks, want 200,000", ends)
 	}
-	joined := eventually(t, c.kafka, "ticker", "pod-1 and pod-2 with 3/3", sharedAs(3, 3))
-	if len(joined.Commits) != 0 {
-		t.Errorf("commits before the first tick was handled: %v", joined.Commits)
+	for _, p := range c.kafka.PartitionInfos(notifications) {
+		if p.HighWatermark != 0 {
+			t.Errorf("%s holds records before the exchange opens", notifications)
+		}
+	}
+	if info := c.kafka.GroupInfo("ticker"); info != nil && len(info.Commits) != 0 {
+		t.Errorf("somebody has committed: %v", info.Commits)
 	}
 }
 
-func TestOpeningIsDrainedByTwoPodsThenThree(t *testing.T) {
+func TestTwoPodsThenThreeReadTheBacklog(t *testing.T) {
 	s := testStage(t)
-	const backlog = 60_000
+	const backlog = 40_000
 	story, err := newTickerStory(t.Context(), s, backlog)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, end := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- story.run(ctx) }()
+	defer story.exchange.client.Close()
+	f := story.ticker
+	defer f.endAll()
 
-	eventually(t, s.kafka, "ticker", "pod-1 and pod-2 with 3/3", sharedAs(3, 3))
+	do(t, f.cast("pod-1", "pod-2"))
+	warm := eventually(t, s.kafka, "ticker", "3/3", sharedAs(3, 3))
+	if len(warm.Commits) != 0 || f.behind(marketUpdates) != backlog {
+		t.Errorf("%d behind, and commits before the first tick was handled: %v", f.behind(marketUpdates), warm.Commits)
+	}
+	do(t, f.handling(500))
 	eventually(t, s.kafka, "ticker", "first commits", func(info *kfake.GroupInfo) bool {
 		return committed(info, marketUpdates) > 0
 	})
-	eventually(t, s.kafka, "ticker", "pod-3 with 2/2/2", sharedAs(2, 2, 2))
+	do(t, f.cast("pod-1", "pod-2", "pod-3"))
+	eventually(t, s.kafka, "ticker", "2/2/2", sharedAs(2, 2, 2))
+	do(t, f.handling(5000))
 	eventually(t, s.kafka, "ticker", "an empty backlog", func(info *kfake.GroupInfo) bool {
 		return committed(info, marketUpdates) >= backlog
 	})
-	eventually(t, s.kafka, "alerts", "two members", func(info *kfake.GroupInfo) bool {
-		return info != nil && info.State == "Stable" && len(info.Members) == 2
-	})
-	end()
-	if err := <-ended; !errors.Is(err, context.Canceled) {
-		t.Errorf("the story ended with %v", err)
+	if left := f.behind(marketUpdates); left != 0 {
+		t.Errorf("%d behind after the backlog is read", left)
 	}
-	for _, group := range []string{"ticker", "alerts"} {
-		if info := s.kafka.GroupInfo(group); len(info.Members) > 0 {
-			t.Errorf("group %s still has members: %+v", group, info.Members)
+}
+
+func TestEveryStepOfTheScriptCanBeDone(t *testing.T) {
+	s := testStage(t)
+	story, err := newTickerStory(t.Context(), s, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer story.exchange.client.Close()
+	defer story.alerts.endAll()
+	defer story.ticker.endAll()
+	for name, act := range map[string]func() ([]step, time.Duration){"opening": story.opening, "day": story.day} {
+		steps, length := act()
+		for i, next := range steps {
+			if i > 0 && next.at <= steps[i-1].at || next.at >= length {
+				t.Errorf("%s: %q is out of order", name, next.say)
+			}
 		}
 	}
+	opening, _ := story.opening()
+	day, _ := story.day()
+	for _, next := range slices.Concat(opening, day, day[:1]) {
+		if err := next.do(t.Context()); err != nil {
+			t.Fatalf("%s: %v", next.say, err)
+		}
+	}
+	if pods := slices.Sorted(maps.Keys(story.ticker.pods)); !slices.Equal(pods, []string{"pod-1", "pod-2", "pod-3"}) {
+		t.Errorf("the second day begins with %v", pods)
+	}
+	eventually(t, s.kafka, "ticker", "2/2/2 on the second morning", sharedAs(2, 2, 2))
 }
 
 func TestSeventhOfSixIsIdle(t *testing.T) {
@@ -264,7 +298,7 @@ func TestPricesStayNearTheOpening(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, s := range stocks() {
 		moved := false
-		for range 100_000 {
+		for range 5_000 {
 			s.trade(rng)
 			moved = moved || s.price != s.open
 			if s.price < s.open*4/5 || s.price > s.open*6/5 {
