@@ -29,8 +29,8 @@ func unknownAssignment() Assignment {
 	}
 }
 
-// assignment counts a group's members and owners.
-func (g *Group) assignment() Assignment {
+// assignment counts a group's members and owners; lags are the members'.
+func (g *Group) assignment(lags []float64) Assignment {
 	a := unknownAssignment()
 	if !g.MembersKnown {
 		return a
@@ -45,7 +45,7 @@ func (g *Group) assignment() Assignment {
 		counts[i] = float64(m.Partitions())
 	}
 	a.Orphaned, a.Unassigned, a.Pending = 0, 0, 0
-	targets := g.targets()
+	var targets map[topicPartition]bool
 	for _, gt := range g.Topics {
 		if gt.Orphaned {
 			a.Orphaned += int64(gt.Rows())
@@ -60,6 +60,9 @@ func (g *Group) assignment() Assignment {
 				continue
 			}
 			a.Unassigned++
+			if targets == nil {
+				targets = g.targets()
+			}
 			if targets[topicPartition{gt.Topic.Name, gt.Partition(i)}] {
 				a.Pending++
 			}
@@ -69,7 +72,7 @@ func (g *Group) assignment() Assignment {
 		a.Unassigned = Unknown
 	}
 	a.SkewPartitions = skew(counts)
-	a.SkewLag, a.SkewRate = g.loadSkew()
+	a.SkewLag = skew(lags)
 	a.Colocated, a.Copartitioned = g.colocation()
 	return a
 }
@@ -80,13 +83,10 @@ type topicPartition struct {
 }
 
 func (g *Group) targets() map[topicPartition]bool {
-	var out map[topicPartition]bool
+	out := map[topicPartition]bool{}
 	for i := range g.Members {
 		for _, tp := range g.Members[i].Target {
 			for _, p := range tp.Partitions {
-				if out == nil {
-					out = map[topicPartition]bool{}
-				}
 				out[topicPartition{tp.Topic, p}] = true
 			}
 		}
@@ -94,27 +94,18 @@ func (g *Group) targets() map[topicPartition]bool {
 	return out
 }
 
-// loadSkew is skew by lag and by consume rate.
-func (g *Group) loadSkew() (lag, rate float64) {
-	if len(g.Members) == 0 {
-		return math.NaN(), math.NaN()
-	}
-	lags, rates := make([]float64, len(g.Members)), make([]float64, len(g.Members))
-	rated := true
-	for i, m := range g.MemberTotals() {
-		if m.Lag > 0 {
-			lags[i] = float64(m.Lag)
-		}
-		if math.IsNaN(m.Consumed) && g.Members[i].Partitions() > 0 {
-			rated = false
-		} else if m.Consumed > 0 {
-			rates[i] = m.Consumed
+// rateSkew is skew by consume rate, NaN while a member with partitions has
+// none that is known.
+func (g *Group) rateSkew(rates []float64) float64 {
+	for i, r := range rates {
+		if math.IsNaN(r) {
+			if g.Members[i].Partitions() > 0 {
+				return math.NaN()
+			}
+			rates[i] = 0
 		}
 	}
-	if !rated {
-		return skew(lags), math.NaN()
-	}
-	return skew(lags), skew(rates)
+	return skew(rates)
 }
 
 // skew is max / mean: 1 is even, len(v) is all on one. NaN at mean 0.

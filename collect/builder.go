@@ -45,6 +45,7 @@ type topicDraft struct {
 	any    bool
 	read   []bool // by partition: this poll has a log end
 	kept   []bool // by partition: numbers carried over from prev
+	keeps  bool   // some are
 }
 
 // groupDraft is a group while its numbers come in.

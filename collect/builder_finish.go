@@ -84,13 +84,18 @@ func (b *Builder) Suspects() []Need {
 	wanted := map[*Topic][]bool{}
 	for _, d := range b.order {
 		for _, gt := range d.Topics {
+			if b.topics[gt.Topic.Name].Topic != gt.Topic { // kept as a whole
+				continue
+			}
+			behind := wanted[gt.Topic]
 			for i, c := range gt.Committed {
 				p := int(gt.Partition(i))
-				if p < len(gt.Topic.LogEnd) && c < gt.Topic.LogEnd[p] && b.topics[gt.Topic.Name].Topic == gt.Topic {
-					if wanted[gt.Topic] == nil {
-						wanted[gt.Topic] = make([]bool, gt.Topic.Partitions())
+				if p < len(gt.Topic.LogEnd) && c < gt.Topic.LogEnd[p] {
+					if behind == nil {
+						behind = make([]bool, gt.Topic.Partitions())
+						wanted[gt.Topic] = behind
 					}
-					wanted[gt.Topic][p] = true
+					behind[p] = true
 				}
 			}
 		}
@@ -130,8 +135,7 @@ func (b *Builder) Finish(at time.Time, took time.Duration) *Snapshot {
 		d.firstSeen(at)
 		g := d.Group
 		g.Produced, g.Consumed, g.Drain = math.NaN(), math.NaN(), math.NaN()
-		g.Lag = g.totals()
-		g.Assignment = g.assignment()
+		g.sum()
 		s.Groups = append(s.Groups, g)
 	}
 	s.Complete = s.Reached && b.complete()
@@ -169,7 +173,7 @@ func (b *Builder) finishTopic(d *topicDraft) {
 			d.LogStart[p], d.StartAt[p] = d.prev.LogStart[p], d.prev.StartAt[p]
 			d.LogEnd[p], d.EndAt[p] = d.prev.LogEnd[p], d.prev.EndAt[p]
 			d.LastStable[p] = d.prev.LastStable[p]
-			d.kept[p] = true
+			d.kept[p], d.keeps = true, true
 		}
 	}
 }
@@ -181,6 +185,9 @@ func (b *Builder) keepRows(d *groupDraft) {
 		t := b.topics[gt.Topic.Name]
 		if t.Topic != gt.Topic { // kept as a whole, but no longer than its oldest number may be
 			gt.Topic = gt.Topic.expired(b.now.Add(-b.opts.StaleAfter).UnixNano())
+			continue
+		}
+		if !t.keeps {
 			continue
 		}
 		for i := range gt.Committed {

@@ -120,7 +120,10 @@ func (g *Group) expired(limit int64, renew func(*Topic) *Topic) *Group {
 			gt.Owner, gt.MoreOwners = unowned(len(gt.Owner)), nil
 		}
 	}
-	c.Lag, c.Assignment = c.totals(), c.assignment()
+	c.sum()
+	if c.MembersKnown {
+		c.Assignment.SkewRate = g.Assignment.SkewRate
+	}
 	return &c
 }
 

@@ -187,7 +187,10 @@ type GroupTopic struct {
 
 	Consumed   []float32 // records per second; NaN if not known
 	ProgressAt []int64   // when the commit last advanced, Unix nanoseconds; 0 not seen
-	Ages       []Age     // of the first unread record; nil when no row has lag
+	// Ages of the first unread records, where they are given (a replay's);
+	// the tracker keeps its own in ages, a million of which fit in 16 MB.
+	Ages []Age
+	ages []rowAge
 }
 
 // Rows is the number of rows.
@@ -203,24 +206,39 @@ func (gt *GroupTopic) Partition(i int) int32 {
 
 // RowOf is the row of a partition, -1 without one.
 func (gt *GroupTopic) RowOf(p int32) int {
-	if gt.Parts == nil {
-		if int(p) < len(gt.Committed) {
+	return rowOf(gt.Parts, len(gt.Committed), p)
+}
+
+func rowOf(parts []int32, rows int, p int32) int {
+	if parts == nil {
+		if p >= 0 && int(p) < rows {
 			return int(p)
 		}
 		return -1
 	}
-	lo, hi := 0, len(gt.Parts)
+	lo, hi := 0, len(parts)
 	for lo < hi {
-		if m := (lo + hi) / 2; gt.Parts[m] < p {
+		if m := (lo + hi) / 2; parts[m] < p {
 			lo = m + 1
 		} else {
 			hi = m
 		}
 	}
-	if lo < len(gt.Parts) && gt.Parts[lo] == p {
+	if lo < len(parts) && parts[lo] == p {
 		return lo
 	}
 	return -1
+}
+
+// owners lists all owners of row i.
+func (gt *GroupTopic) owners(i int) []int32 {
+	if more := gt.MoreOwners[i]; more != nil {
+		return more
+	}
+	if gt.Owner[i] < 0 {
+		return nil
+	}
+	return gt.Owner[i : i+1]
 }
 
 // A Member is one member of a group.

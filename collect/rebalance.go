@@ -55,7 +55,7 @@ func (t *tracker) rebalances(g *Group, m *groupMemory) []Event {
 
 // firstSeen makes no event of the first look after a start: it is the baseline.
 func (t *tracker) firstSeen(g *Group, m *groupMemory, events *[]Event) {
-	if len(t.recent) == 0 {
+	if t.polls == 0 {
 		return
 	}
 	e := t.event(g.Name, EventGroup, g.DescribedAt)

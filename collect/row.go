@@ -190,47 +190,10 @@ func (gt *GroupTopic) age(i int, l lagged) Age {
 		return Age{Method: MethodExact}
 	case l.lag > 0 && gt.Ages != nil:
 		return gt.Ages[i]
+	case l.lag > 0 && gt.ages != nil:
+		return gt.ages[i].age()
 	case l.lag < 0:
 		return unknownAge(SecondsReason(l.reason.String()))
 	}
 	return unknownAge("")
 }
-
-// Age is a time lag: how long ago the first unread record was produced.
-type Age struct {
-	Seconds float64 // NaN if not known
-	Error   float64 // bound of the error in seconds
-	Method  Method
-	Reason  SecondsReason // why not known
-}
-
-// Known reports whether there is a number.
-func (a Age) Known() bool { return a.Method != MethodUnknown }
-
-func unknownAge(why SecondsReason) Age { return Age{Seconds: math.NaN(), Reason: why} }
-
-// Method says how an age was found.
-type Method uint8
-
-// The methods.
-const (
-	MethodUnknown      Method = iota
-	MethodExact               // the record's own timestamp, or nothing to read
-	MethodInterpolated        // between two known points, within Error
-	MethodAtLeast             // older than what was asked for so far
-)
-
-var methodNames = [...]string{"unknown", "exact", "interpolated", "at_least"}
-
-// String is the method as documents spell it.
-func (m Method) String() string { return methodNames[m] }
-
-// SecondsReason is why seconds are not known: a Reason's word, or one of these.
-type SecondsReason string
-
-// The reasons that only seconds can have.
-const (
-	SecondsControlRecords SecondsReason = "control_records" // what is unread may be transaction markers only
-	SecondsClockSkew      SecondsReason = "clock_skew"      // timestamps lie in the future
-	SecondsBudget         SecondsReason = "budget"          // the search has not come to it yet
-)

@@ -122,9 +122,14 @@ func (s *Snapshot) Group(name string) (*Group, bool) {
 
 // Topic finds a topic by name.
 func (s *Snapshot) Topic(name string) (*Topic, bool) {
-	i := sort.Search(len(s.Topics), func(i int) bool { return s.Topics[i].Name >= name })
-	if i < len(s.Topics) && s.Topics[i].Name == name {
-		return s.Topics[i], true
+	return topicOf(s.Topics, name)
+}
+
+// topicOf finds a topic in a list that is sorted by name.
+func topicOf(topics []*Topic, name string) (*Topic, bool) {
+	i := sort.Search(len(topics), func(i int) bool { return topics[i].Name >= name })
+	if i < len(topics) && topics[i].Name == name {
+		return topics[i], true
 	}
 	return nil, false
 }

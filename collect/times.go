@@ -35,29 +35,6 @@ func (t *tracker) noteEnds(s *Snapshot) {
 	}
 }
 
-// dateRows gives the rows with lag the age of their first unread record.
-func (t *tracker) dateRows(s *Snapshot) {
-	for _, g := range s.Groups {
-		for _, gt := range g.Topics {
-			h := t.topics[gt.Topic.Name]
-			if h == nil || h.id != gt.Topic.ID {
-				continue
-			}
-			for i := range gt.Committed {
-				l := gt.lagAt(i)
-				p := int(gt.Partition(i))
-				if l.lag <= 0 || p >= len(h.parts) {
-					continue
-				}
-				if gt.Ages == nil {
-					gt.Ages = make([]Age, gt.Rows())
-				}
-				gt.Ages[i] = h.parts[p].age(gt.position(i, p), s.TakenAt)
-			}
-		}
-	}
-}
-
 // wanted lists what is worth a search: the first unread record of rows whose
 // age is not known well enough, one a partition, those furthest behind first.
 func (t *tracker) wanted(s *Snapshot) []*search {

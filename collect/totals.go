@@ -25,14 +25,27 @@ type Totals struct {
 }
 
 // totals adds the group's rows up. A group whose commits were never read and
-// that has no rows is not at 0: nothing is known of it.
-func (g *Group) totals() Totals {
+// that has no rows is not at 0: nothing is known of it. The lags are added to
+// loads by owner.
+func (g *Group) totals(loads []float64) Totals {
 	t := Totals{Complete: true, Headroom: math.NaN()}
-	committed := false
+	committed, worst := g.committed(), worstAge{}
 	for _, gt := range g.Topics {
 		for i := range gt.Committed {
-			t.add(gt, i)
-			committed = committed || gt.Committed[i] >= 0
+			l := gt.lagAt(i)
+			t.add(gt, i, l)
+			if gt.judged(i, committed) {
+				worst.add(gt, i, l)
+			}
+			if o := gt.Owner[i]; o >= 0 && l.lag > 0 {
+				if gt.MoreOwners == nil {
+					loads[o] += float64(l.lag)
+					continue
+				}
+				for _, o := range gt.owners(i) {
+					loads[o] += float64(l.lag)
+				}
+			}
 		}
 	}
 	if t.Known == 0 && (t.Unknown > 0 || g.CommitsReason != ReasonNone) {
@@ -41,12 +54,30 @@ func (g *Group) totals() Totals {
 	if t.Unknown > 0 || t.Stale > 0 || g.CommitsReason != ReasonNone {
 		t.Complete = false
 	}
-	t.Age = g.worstAge(committed, t.Known)
+	t.Age = worst.age(g, t.Known)
 	return t
 }
 
-func (t *Totals) add(gt *GroupTopic, i int) {
-	l := gt.lagAt(i)
+// sum works out everything that is counted over the group's rows.
+func (g *Group) sum() {
+	loads := make([]float64, len(g.Members))
+	g.Lag = g.totals(loads)
+	g.Assignment = g.assignment(loads)
+}
+
+// committed reports whether the group has a commit at all.
+func (g *Group) committed() bool {
+	for _, gt := range g.Topics {
+		for _, c := range gt.Committed {
+			if c >= 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (t *Totals) add(gt *GroupTopic, i int, l lagged) {
 	if l.stale {
 		t.Stale++
 	}
@@ -84,48 +115,11 @@ func (gt *GroupTopic) judged(i int, groupCommitted bool) bool {
 	return !gt.Orphaned && (gt.Committed[i] >= 0 || !groupCommitted)
 }
 
-// worstAge is the largest age of a judged row. Where some judged row with lag
-// has no known age, the largest known one is only a lower limit.
-func (g *Group) worstAge(committed bool, known int) Age {
-	worst, gap, any := Age{Method: MethodExact}, SecondsReason(""), false
-	missing := known == 0 && (len(g.Topics) > 0 || g.CommitsReason != ReasonNone)
-	for _, gt := range g.Topics {
-		for i := range gt.Committed {
-			if !gt.judged(i, committed) {
-				continue
-			}
-			l := gt.lagAt(i)
-			if l.lag == 0 {
-				any = true
-				continue
-			}
-			switch a := gt.age(i, l); {
-			case a.Known():
-				any = true
-				if a.Seconds > worst.Seconds || worst.Seconds == 0 {
-					worst = a
-				}
-			case l.lag > 0 && a.Reason != SecondsControlRecords:
-				missing, gap = true, a.Reason
-			}
-		}
-	}
-	switch {
-	case missing && worst.Seconds > 0:
-		worst.Method = MethodAtLeast
-	case missing:
-		return unknownAge(gap)
-	case !any && known == 0 && g.CommitsReason != ReasonNone:
-		return unknownAge(SecondsReason(g.CommitsReason.String()))
-	}
-	return worst
-}
-
 // TopicTotals is what a group's rows on one topic add up to.
 func (gt *GroupTopic) TopicTotals() Totals {
 	t := Totals{Complete: true, Headroom: math.NaN()}
 	for i := range gt.Committed {
-		t.add(gt, i)
+		t.add(gt, i, gt.lagAt(i))
 	}
 	if t.Known == 0 && t.Unknown > 0 {
 		t.Records, t.Max, t.Stable = Unknown, Unknown, Unknown
@@ -155,14 +149,9 @@ func (g *Group) MemberTotals() []MemberTotals {
 			if gt.Owner[i] < 0 {
 				continue
 			}
-			if more := gt.MoreOwners[i]; more != nil {
-				for _, m := range more {
-					known[m] += out[m].add(gt, i)
-				}
-				continue
+			for _, m := range gt.owners(i) {
+				known[m] += out[m].add(gt, i)
 			}
-			m := gt.Owner[i]
-			known[m] += out[m].add(gt, i)
 		}
 	}
 	for i := range out {

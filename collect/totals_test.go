@@ -115,7 +115,7 @@ func TestWorstAge(t *testing.T) {
 				gt.Topic.LastStable = append(gt.Topic.LastStable, 100)
 				gt.Committed, gt.Ages, gt.Owner = append(gt.Committed, r.commit), append(gt.Ages, r.age), append(gt.Owner, -1)
 			}
-			a := g.totals().Age
+			a := g.totals(nil).Age
 			got := fmt.Sprintf("%g ±%g %s", a.Seconds, a.Error, a.Method)
 			if !a.Known() {
 				got = "unknown " + string(a.Reason)

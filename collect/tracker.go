@@ -11,7 +11,8 @@ import (
 type tracker struct {
 	cluster, boot string
 	seq           uint64
-	recent        []*Snapshot // the newest last; shortWindow of them
+	polls         int        // snapshots that were tracked
+	recent        [][]*Topic // the topics of the newest snapshots, shortWindow of them, the newest last
 	topics        map[string]*topicTimes
 	produced      map[string]*producedTotal
 	groups        map[string]*groupMemory
@@ -33,7 +34,6 @@ func newTracker(cluster, boot string) *tracker {
 // advance finishes a snapshot and tells what changed since the one before.
 func (t *tracker) advance(s *Snapshot) []Event {
 	t.noteEnds(s)
-	t.dateRows(s)
 	t.rateTopics(s)
 	var events []Event
 	for _, g := range s.Groups {
@@ -45,28 +45,15 @@ func (t *tracker) advance(s *Snapshot) []Event {
 		t.rateGroup(g, m, s)
 		events = append(events, t.rebalances(g, m)...)
 		g.Counters = m.counters
-		g.Lag.Age = g.worstAge(g.committed(), g.Lag.Known)
-		_, g.Assignment.SkewRate = g.loadSkew()
 		m.lag = g.Lag.Records
 	}
 	events = append(events, t.forget(s)...)
-	t.recent = append(t.recent, s)
+	t.recent = append(t.recent, s.Topics)
 	if len(t.recent) > shortWindow {
-		t.recent = append([]*Snapshot(nil), t.recent[1:]...)
+		t.recent = append([][]*Topic(nil), t.recent[1:]...)
 	}
+	t.polls++
 	return events
-}
-
-// committed reports whether the group has a commit at all.
-func (g *Group) committed() bool {
-	for _, gt := range g.Topics {
-		for _, c := range gt.Committed {
-			if c >= 0 {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // forget drops what is gone, so that nothing is left of it.

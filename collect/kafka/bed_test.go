@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -214,4 +215,9 @@ func (b *bed) wantProblems(s *collect.Snapshot, want string) {
 
 func plainAuth(user string) sasl.Mechanism {
 	return plain.Auth{User: user, Pass: user}.AsMechanism()
+}
+
+// offsetFault makes every ListOffsets of one partition fail.
+func offsetFault(err *kerr.Error, topic string, p int32) kfake.Fault {
+	return kfake.Fault{Keys: []kmsg.Key{kmsg.ListOffsets}, Topic: topic, Partitions: []int32{p}, Err: err, Count: -1}
 }

@@ -210,7 +210,11 @@ func (p *poll) takeOffsets(q offsetQuery, leader int32, ch *chunk) (stale []want
 			default:
 				why := reasonOfCode(a.ErrorCode)
 				q.unread(w, a.Partition, why)
-				p.problems.partition(q.stage, leader, w.topic, a.Partition, why, kerr.ErrorForCode(a.ErrorCode).Error())
+				from := leader
+				if why == collect.ReasonDenied {
+					from = -1 // it is no matter of the broker
+				}
+				p.problems.partition(q.stage, from, w.topic, a.Partition, why, kerr.ErrorForCode(a.ErrorCode).Error())
 			}
 		}
 		if moved.partitions != nil {

@@ -17,7 +17,7 @@ import (
 // their heads, and coordinators that move.
 func TestRealBrokersComeAndGo(t *testing.T) {
 	k := kafkatest.Start(t, kafkatest.Options{Nodes: 3, Properties: map[string]string{
-		"offsets.topic.replication.factor": "3", "offsets.topic.num.partitions": "6", "group.initial.rebalance.delay.ms": "0",
+		"offsets.topic.replication.factor": "3", "offsets.topic.num.partitions": "6", "group.initial.rebalance.delay.ms": "0", "broker.session.timeout.ms": "4000", "broker.heartbeat.interval.ms": "500",
 	}})
 	b := &bed{T: t, timeout: 2 * time.Second}
 	src, err := New(Config{Brokers: k.Brokers()}, Options{})

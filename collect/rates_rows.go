@@ -1,0 +1,237 @@
+package collect
+
+import (
+	"math"
+	"time"
+)
+
+// rowMemory is what is remembered of a group's rows on one topic.
+type rowMemory struct {
+	id     [16]byte
+	seen   int       // the poll that saw it last
+	rows   []rowPast // by partition
+	recent [shortWindow]pastRows
+	polls  int // how many of recent are filled, the newest first
+}
+
+// rowPast is a row's newest commit and when it and the one before advanced.
+type rowPast struct {
+	commit   int64 // NoCommit, or Unknown before the first reading
+	previous int64 // the commit before the newest advance; Unknown if there was none, or a jump since
+	at       int64 // of the newest advance, Unix nanoseconds; 0 if none was seen
+	before   int64 // of the advance before that; 0 likewise
+}
+
+// pastRows is a group's rows on a topic at an earlier poll. It shares the
+// arrays of that snapshot and holds nothing else of it.
+type pastRows struct {
+	topic     *Topic
+	parts     []int32
+	committed []int64
+	at        int64 // when the commits were read
+}
+
+func (past *pastRows) rowOf(p int32) int { return rowOf(past.parts, len(past.committed), p) }
+
+// past finds a group-topic's memory; a topic made anew starts anew.
+func (m *groupMemory) past(gt *GroupTopic) *rowMemory {
+	past := m.rows[gt.Topic.Name]
+	if past == nil || past.id != gt.Topic.ID {
+		past = &rowMemory{id: gt.Topic.ID}
+		m.rows[gt.Topic.Name] = past
+	}
+	// Partitions beyond the topic's count have no numbers to remember, and an
+	// assignment may name any.
+	for n := gt.Topic.Partitions(); len(past.rows) < n; {
+		past.rows = append(make([]rowPast, 0, n), past.rows...)
+		for len(past.rows) < n {
+			past.rows = append(past.rows, rowPast{commit: Unknown, previous: Unknown})
+		}
+	}
+	return past
+}
+
+// keep makes the rows the newest of the recent ones.
+func (past *rowMemory) keep(gt *GroupTopic) {
+	copy(past.recent[1:], past.recent[:])
+	past.recent[0] = pastRows{gt.Topic, gt.Parts, gt.Committed, gt.commitsAt}
+	past.polls = min(past.polls+1, shortWindow)
+}
+
+// rateGroup works out a group's ages, rates, progress and counters, in one
+// pass over its rows.
+func (t *tracker) rateGroup(g *Group, m *groupMemory, s *Snapshot) {
+	r := rater{
+		group: g, memory: m, committed: g.committed(), now: s.TakenAt,
+		watched: s.TakenAt.Sub(g.FirstSeenAt) > assumedCommits, idle: g.MembersKnown && len(g.Members) == 0,
+		rates: make([]float64, len(g.Members)),
+	}
+	for i := range r.rates {
+		r.rates[i] = math.NaN()
+	}
+	for _, gt := range g.Topics {
+		past := m.past(gt)
+		past.seen = t.polls
+		r.topic(gt, past, t.topics[gt.Topic.Name])
+		past.keep(gt)
+	}
+	for name, past := range m.rows {
+		if past.seen != t.polls {
+			delete(m.rows, name)
+		}
+	}
+	g.Lag.Age = r.oldest.age(g, g.Lag.Known)
+	g.Assignment.SkewRate = g.rateSkew(r.rates)
+	if r.progress > 0 {
+		g.ProgressAt = time.Unix(0, r.progress)
+	}
+	if net := g.Consumed - g.Produced; r.backlog > 0 && net > 0 {
+		if drain := float64(r.backlog) / net; drain <= maxDrain.Seconds() {
+			g.Drain = drain
+		}
+	}
+}
+
+// rater is the one pass over a group's rows.
+type rater struct {
+	group     *Group
+	memory    *groupMemory
+	committed bool // the group has a commit
+	watched   bool // for long enough that a commit which never moved is still
+	idle      bool // nobody is there to commit
+	now       time.Time
+
+	backlog, progress int64
+	oldest            worstAge
+	rates             []float64 // consumed, by member
+}
+
+func (r *rater) topic(gt *GroupTopic, past *rowMemory, times *topicTimes) {
+	if times != nil && times.id != gt.Topic.ID {
+		times = nil
+	}
+	var last, base *pastRows
+	if past.polls > 0 {
+		last, base = &past.recent[0], &past.recent[past.polls-1]
+	}
+	settled := r.watched || r.idle && past.polls == shortWindow
+	gt.Consumed, gt.ProgressAt = make([]float32, gt.Rows()), make([]int64, gt.Rows())
+	for i := range gt.Committed {
+		p, l := int(gt.Partition(i)), gt.lagAt(i)
+		gt.Consumed[i] = nan32
+		judged := gt.judged(i, r.committed)
+		if p < len(past.rows) {
+			row := &past.rows[p]
+			if !l.stale && l.lag >= 0 {
+				r.memory.counters.add(gt, last, i, p)
+				row.advance(gt, i, l, &r.memory.counters)
+				gt.Consumed[i] = row.rate(gt, base, i, l, settled)
+			}
+			gt.ProgressAt[i] = row.at
+			r.progress = max(r.progress, row.at)
+		}
+		if l.lag > 0 && times != nil && p < len(times.parts) {
+			if gt.ages == nil {
+				gt.ages = make([]rowAge, gt.Rows())
+			}
+			gt.ages[i] = compactAge(times.parts[p].age(gt.position(i, p), r.now))
+		}
+		consumed := float64(gt.Consumed[i])
+		if judged {
+			r.oldest.add(gt, i, l)
+			r.backlog += max(0, l.lag)
+			r.group.Consumed = plus(r.group.Consumed, consumed)
+			if p < len(gt.Topic.Produced) {
+				r.group.Produced = plus(r.group.Produced, float64(gt.Topic.Produced[p]))
+			}
+		}
+		if o := gt.Owner[i]; o >= 0 && gt.MoreOwners == nil {
+			r.rates[o] = plus(r.rates[o], consumed)
+		} else if o >= 0 {
+			for _, o := range gt.owners(i) {
+				r.rates[o] = plus(r.rates[o], consumed)
+			}
+		}
+	}
+}
+
+// add counts what was appended to a row's partition, and what retention took
+// from it unread, since the poll before. What the commit has passed by now may
+// have been read before it was deleted, and is not counted.
+func (n *GroupCounters) add(gt *GroupTopic, last *pastRows, i, p int) {
+	if last == nil || p >= last.topic.Partitions() || last.topic.LogEnd[p] < 0 {
+		return
+	}
+	j := last.rowOf(int32(p))
+	if j < 0 {
+		return
+	}
+	start, end := gt.Topic.LogStart[p], last.topic.LogEnd[p]
+	n.Produced += max(0, gt.Topic.LogEnd[p]-end)
+	if before := last.committed[j]; before >= 0 && last.topic.LogStart[p] >= 0 && start > before {
+		unread := max(before, last.topic.LogStart[p])
+		n.Overtaken += max(0, min(start, end)-max(unread, min(gt.Committed[i], start)))
+	}
+}
+
+// advance takes a freshly read row into its memory. A commit that moved
+// backwards, or past the log end, is a jump and no progress.
+func (r *rowPast) advance(gt *GroupTopic, i int, l lagged, n *GroupCounters) {
+	commit := gt.Committed[i]
+	switch {
+	case r.commit == Unknown || commit < 0:
+	case r.commit >= 0 && commit < r.commit:
+		n.JumpsBack++
+		r.before, r.previous = 0, Unknown
+	case commit > r.commit && l.status == StatusAhead:
+		n.JumpsForward++
+		r.before, r.previous = 0, Unknown
+	case commit > r.commit:
+		if r.commit >= 0 {
+			n.Consumed += commit - r.commit
+		}
+		r.before = r.at
+		if r.previous == Unknown { // the first advance, or the first since a jump
+			r.before = 0
+		}
+		r.previous, r.at = r.commit, gt.commitsAt
+	}
+	r.commit = commit
+}
+
+// rate is a row's records per second by commit progress: over the short window
+// while the group commits about every poll, and otherwise between its last two
+// commits, so that a group which commits once a minute has the rate it has and
+// not a spike each minute. settled is true when a commit that never moved may
+// be called still.
+func (r *rowPast) rate(gt *GroupTopic, base *pastRows, i int, l lagged, settled bool) float32 {
+	commit := gt.Committed[i]
+	if commit < 0 || base == nil {
+		return nan32
+	}
+	j, elapsed := base.rowOf(gt.Partition(i)), gt.commitsAt-base.at
+	if j < 0 || elapsed <= 0 || base.committed[j] < 0 || base.committed[j] > commit {
+		return nan32
+	}
+	still := gt.commitsAt - r.at
+	switch {
+	case r.at == 0 && (l.lag == 0 || settled):
+		return 0
+	case r.at == 0:
+		return nan32
+	case r.before == 0 && still > assumedCommits.Nanoseconds():
+		return 0
+	case r.before == 0:
+		return nan32
+	case r.before >= base.at: // at least two advances within the window
+		return float32(float64(commit-base.committed[j]) / (float64(elapsed) / 1e9))
+	}
+	gap := r.at - r.before
+	if still > 2*gap+assumedCommits.Nanoseconds() {
+		return 0
+	}
+	if r.previous < 0 || gap <= 0 {
+		return nan32
+	}
+	return float32(float64(r.commit-r.previous) / (float64(gap) / 1e9))
+}
