@@ -348,7 +348,7 @@ func TestServeAnswersAtOnceAndStopsWhenTold(t *testing.T) {
 
 // Somebody who asked and does not read must not hold the process up.
 func TestServeStopsInSpiteOfAStuckClient(t *testing.T) {
-	s := serve(t, Options{}, fleet(20_000))
+	s := serve(t, Options{}, fleet(5000))
 	addr, stop := start(t, s, "")
 	c, err := net.Dial("tcp", addr)
 	if err != nil {

@@ -75,10 +75,8 @@ func TestSpelling(t *testing.T) {
 }
 
 func FuzzSpellingKeepsNamesApart(f *testing.F) {
-	for _, a := range hostile {
-		for _, b := range hostile {
-			f.Add(a, b)
-		}
+	for _, name := range hostile {
+		f.Add(name, spell(name)) // a name that is what another is spelled
 	}
 	f.Fuzz(func(t *testing.T, a, b string) {
 		sa, sb := spell(a), spell(b)

@@ -24,8 +24,8 @@ const (
 // Serve answers on a listener until ctx ends, counts polls meanwhile, and
 // closes the listener. webConfigFile is exporter-toolkit's file for TLS and
 // basic authentication, "" for none; it is read again at each connection. Serve
-// returns nil after ctx, or why it cannot serve. It may be called for several
-// listeners, one after the other.
+// returns nil after ctx, or why it cannot serve. Call it once: two would count
+// each poll twice.
 func (e *Exporter) Serve(ctx context.Context, l net.Listener, webConfigFile string) error {
 	defer l.Close()
 	ctx, cancel := context.WithCancel(ctx)
