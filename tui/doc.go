@@ -11,9 +11,9 @@
 // once) go back through [Wishes]. The screen never waits for the network and
 // never ends because a cluster is lost: it shows how old its numbers are, what
 // went wrong, and when the next try is due. Text that comes from a cluster is
-// drawn with its control bytes spelled out, never sent to the terminal. It
+// drawn with its control bytes spelled out, never sent to the terminal. Run
 // asks the terminal nothing, since one that does not answer would hold up the
-// first picture.
+// first picture; the toolkit asks for its background once, before main.
 //
 // # Words on the screen
 //

@@ -110,7 +110,6 @@ func (v *groupView) absence(s *scene) []string {
 	say := "waiting for group " + name
 	switch {
 	case s.snap == nil:
-		say += ": nothing was read yet"
 	case v.seen:
 		say = "group " + name + " is gone since " + v.goneAt.Format(time.TimeOnly) + " (esc leads back)"
 	case !s.snap.Reached:

@@ -113,10 +113,16 @@ func plural(n int, what string) string {
 // freshness is the age of what is on the screen. It is late when a poll should
 // have ended long ago.
 func (m *model) freshness() cell {
-	if m.scene.snap == nil {
+	switch {
+	case m.scene.snap == nil:
 		return cell{"reading " + ago(m.now, m.started), toneAccent}
+	case m.nothingYet():
+		return cell{"not reached", toneBad}
 	}
 	u := m.scene.update
+	if !u.Snapshot.Reached { // the poll is new, its numbers are those of an older one
+		return cell{ago(m.now, m.reachedAt) + " old, not reached", toneBad}
+	}
 	old := m.now.Sub(u.Snapshot.TakenAt)
 	text := ago(m.now, u.Snapshot.TakenAt) + " old"
 	if m.pausedAt.IsZero() && old > 2*u.Interval+2*time.Second {
@@ -130,7 +136,7 @@ func (m *model) freshness() cell {
 
 // tally is the second line: the cluster in counts, whatever is hidden.
 func (m *model) tally() []segment {
-	if m.scene.snap == nil {
+	if m.nothingYet() {
 		return []segment{{cell{"reading groups " + m.look.glyphs.more, toneDim}, 0}}
 	}
 	c := m.groups.counts
@@ -164,8 +170,8 @@ func (m *model) trouble() (string, tone) {
 		return l.glyphs.warning + " no more updates will come: polling has ended", toneWarn
 	case s == nil:
 		return "", tonePlain
-	case !s.Reached && m.reached:
-		text := l.glyphs.critical + " cluster not reached for " + ago(m.now, m.lostAt)
+	case !s.Reached && !m.reachedAt.IsZero():
+		text := l.glyphs.critical + " cluster not reached for " + ago(m.now, m.reachedAt)
 		if e := m.lastError(); e != "" {
 			text += ": " + e
 		}
@@ -238,6 +244,11 @@ func (m *model) nextTry() string {
 	return "next try in " + wholeSeconds(left+time.Second-1)
 }
 
+// nothingYet reports whether there is nothing to show but the attempt.
+func (m *model) nothingYet() bool {
+	return m.scene.snap == nil || m.reachedAt.IsZero() && len(m.scene.snap.Groups) == 0
+}
+
 // connecting is the body while nothing was ever reached.
 func (m *model) connecting() []string {
 	l := m.look
@@ -246,6 +257,9 @@ func (m *model) connecting() []string {
 		where = "the cluster"
 	}
 	lines := []string{"", "  " + l.paint(toneStrong, cutMiddle("connecting to "+l.text(where)+" "+l.glyphs.more, m.width-2, l.glyphs.more))}
+	if m.inside {
+		lines = append(lines, "  "+cutMiddle("waiting for group "+l.name(m.group.name), m.width-2, l.glyphs.more))
+	}
 	if m.latest == nil {
 		return append(lines, "  "+l.paint(toneDim, cutEnd("for "+ago(m.now, m.started)+" now; q quits", m.width-2, l.glyphs.more)))
 	}

@@ -52,7 +52,7 @@ func (o *helpPage) scroll(m *model, by int) {
 // columns sets the blocks side by side where there is room.
 func (o *helpPage) columns(m *model, w int) []string {
 	blocks := o.blocks(m)
-	const each = 38
+	const each = 40
 	n := max(1, min(w/each, 3))
 	if n == 1 {
 		var all []string
@@ -95,20 +95,20 @@ func (o *helpPage) blocks(m *model) [][]string {
 		b := []string{l.paint(toneAccent, section)}
 		for _, c := range active(m.keys, o.of) {
 			if c.section == section {
-				b = append(b, "  "+pad(l.sign(c.Help().Key), 10, false)+" "+l.paint(toneDim, c.Help().Desc))
+				b = append(b, "  "+pad(l.sign(c.every()), 12, false)+" "+l.paint(toneDim, c.Help().Desc))
 			}
 		}
 		out = append(out, append(b, ""))
 	}
 	b := []string{
 		l.paint(toneAccent, "filter"),
-		"  " + pad("text", 10, false) + " " + l.paint(toneDim, "rows whose name has it"),
-		"  " + pad("!text", 10, false) + " " + l.paint(toneDim, "the others"), "",
+		"  " + pad("text", 12, false) + " " + l.paint(toneDim, "rows whose name has it"),
+		"  " + pad("!text", 12, false) + " " + l.paint(toneDim, "the others"), "",
 	}
 	out = append(out, b)
 	b = []string{l.paint(toneAccent, "signs")}
 	for _, s := range signs {
-		b = append(b, "  "+pad(l.sign(s[0]), 10, false)+" "+l.paint(toneDim, s[1]))
+		b = append(b, "  "+pad(l.sign(s[0]), 12, false)+" "+l.paint(toneDim, s[1]))
 	}
 	return append(out, append(b, ""))
 }
@@ -118,5 +118,5 @@ func (l *look) sign(s string) string {
 	if !l.ascii {
 		return s
 	}
-	return strings.NewReplacer("↑", "Up", "↓", "Down", "≥", l.glyphs.atLeast).Replace(s)
+	return strings.NewReplacer("↑", "Up", "↓", "Down", "←", "Left", "≥", l.glyphs.atLeast).Replace(s)
 }

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"strings"
+
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 )
@@ -37,6 +39,25 @@ func bind(in scope, section, help, what string, run func(*model) tea.Cmd, keys .
 	return command{Binding: key.NewBinding(key.WithKeys(keys...), key.WithHelp(help, what)), in: in, section: section, run: run}
 }
 
+// labels are how the help writes keys; others are written as they are.
+var labels = map[string]string{
+	" ": "space", "up": "↑", "down": "↓", "left": "←", "pgup": "PgUp", "pgdown": "PgDn", "home": "Home", "end": "End",
+}
+
+// every is all the keys of the command, for the help.
+func (c command) every() string {
+	names := make([]string, len(c.Keys()))
+	for i, k := range c.Keys() {
+		if names[i] = labels[k]; names[i] == "" {
+			names[i] = strings.ReplaceAll(k, "+", "-")
+			if k == "+" {
+				names[i] = k
+			}
+		}
+	}
+	return strings.Join(names, " ")
+}
+
 func (c command) hinted() command { c.hint = true; return c }
 func (c command) wished() command { c.wish = true; return c }
 
@@ -68,8 +89,8 @@ func commands() []command {
 		bind(inGroup, "views", "q", "back", (*model).leave, "q"),
 		bind(inViews, "views", "1", "Groups", does((*model).showGroups), "1"),
 		bind(inViews, "views", "2", "Group", does((*model).showGroup), "2"),
-		bind(inViews, "rows", "<", "sort by the column before", does(func(m *model) { m.shiftSort(-1) }), "<"),
-		bind(inViews, "rows", ">", "sort by the next column", does(func(m *model) { m.shiftSort(1) }), ">"),
+		bind(inViews, "rows", "<", "previous sort column", does(func(m *model) { m.shiftSort(-1) }), "<"),
+		bind(inViews, "rows", ">", "next sort column", does(func(m *model) { m.shiftSort(1) }), ">"),
 		bind(inViews, "rows", "I", "reverse the order", does((*model).reverse), "I"),
 		bind(inViews, "rows", "O", "hold the order of rows", does((*model).freeze), "O"),
 		bind(inViews, "numbers", "r", "poll now", does((*model).refresh), "r").wished(),
@@ -88,10 +109,10 @@ func commands() []command {
 
 func motions() []command {
 	return []command{
-		bind(inMovable, "move", "k ↑", "up", moves(lineUp), "k", "up"),
-		bind(inMovable, "move", "j ↓", "down", moves(lineDown), "j", "down"),
-		bind(inMovable, "move", "g Home", "top", moves(toTop), "g", "home"),
-		bind(inMovable, "move", "G End", "end", moves(toEnd), "G", "end"),
+		bind(inMovable, "move", "k", "up", moves(lineUp), "k", "up"),
+		bind(inMovable, "move", "j", "down", moves(lineDown), "j", "down"),
+		bind(inMovable, "move", "g", "top", moves(toTop), "g", "home"),
+		bind(inMovable, "move", "G", "end", moves(toEnd), "G", "end"),
 		bind(inMovable, "move", "ctrl-u", "half a page up", moves(halfUp), "ctrl+u"),
 		bind(inMovable, "move", "ctrl-d", "half a page down", moves(halfDown), "ctrl+d"),
 		bind(inMovable, "move", "PgUp", "page up", moves(pageUp), "pgup", "ctrl+b"),

@@ -30,7 +30,7 @@ func TestHelpNamesEveryKeyOfTheView(t *testing.T) {
 		in := s.view()
 		s.press("?")
 		for _, c := range active(s.keys, in) {
-			s.shows(c.Help().Key, c.Help().Desc)
+			s.shows(c.every(), c.Help().Desc)
 		}
 	}
 }

@@ -33,8 +33,7 @@ type model struct {
 	started, now  time.Time
 	latest        *collect.Update // what came in last
 	scene         scene           // what is drawn: the same, but while paused
-	reached       bool            // some update ever reached the cluster
-	lostAt        time.Time       // when the cluster was last reached, while it is not
+	reachedAt     time.Time       // end of the last poll that reached the cluster; zero before
 	pausedAt      time.Time       // zero while live
 	ended         bool            // no update will follow
 	inside        bool            // the group view is open, not Groups
@@ -91,11 +90,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 func (m *model) take(u *collect.Update) {
 	m.latest = u
 	m.history.add(u)
-	switch s := u.Snapshot; {
-	case s.Reached:
-		m.reached, m.lostAt = true, time.Time{}
-	case m.lostAt.IsZero():
-		m.lostAt = s.TakenAt
+	if u.Snapshot.Reached {
+		m.reachedAt = u.Snapshot.TakenAt
 	}
 	if m.pausedAt.IsZero() {
 		m.show()
@@ -213,7 +209,9 @@ func (m *model) layout() {
 		h -= len(m.overlay.draw(m, m.width, h))
 	}
 	m.groups.resize(m.width, h)
-	m.group.resize(&m.scene, m.width, h)
+	if m.inside {
+		m.group.resize(&m.scene, m.width, h)
+	}
 }
 
 func (m *model) small() bool { return m.width < leastWidth || m.height < leastHeight }
@@ -259,10 +257,10 @@ func (m *model) View() string {
 // body is the view between header and footer.
 func (m *model) body() []string {
 	switch {
+	case m.nothingYet():
+		return m.connecting()
 	case m.inside:
 		return m.group.draw(&m.scene)
-	case m.scene.snap == nil || !m.reached && len(m.scene.snap.Groups) == 0:
-		return m.connecting()
 	}
 	return m.groups.draw(&m.scene)
 }

@@ -135,6 +135,9 @@ func (l *look) style(t tone) lipgloss.Style {
 	if l.theme == themeMono {
 		return monoStyle(s, t)
 	}
+	if l.profile == termenv.ANSI {
+		return sixteenStyle(s, t)
+	}
 	middle := l.theme == themeAuto && l.ground == groundUnknown
 	colour := func(dark, light, mid string) lipgloss.TerminalColor {
 		if middle {
@@ -163,9 +166,20 @@ func (l *look) style(t tone) lipgloss.Style {
 		if middle {
 			return s.Reverse(true)
 		}
-		return s.Bold(true).Background(colour("#2b3b52", "#cfe3fb", ""))
+		return s.Bold(true).Foreground(colour("#eef2f8", "#10243e", "")).Background(colour("#2b3b52", "#cfe3fb", ""))
 	case toneBanner:
 		return s.Bold(true).Foreground(colour("#1b1f27", "#ffffff", "#ffffff")).Background(colour("#e5c07b", "#8a6100", "#8a6100"))
+	}
+	return s
+}
+
+// sixteenStyle is for terminals whose few colours are the user's own: only
+// those that stand out on light and dark, and no grey, which some schemes use
+// for the background.
+func sixteenStyle(s lipgloss.Style, t tone) lipgloss.Style {
+	colour := map[tone]string{toneAccent: "6", toneGood: "2", toneWarn: "3", toneBad: "1", toneUnknown: "5"}[t]
+	if s = monoStyle(s, t); colour != "" {
+		s = s.Foreground(lipgloss.Color(colour))
 	}
 	return s
 }
