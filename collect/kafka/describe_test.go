@@ -1,0 +1,248 @@
+package kafka
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/klagtop/klagtop/collect"
+)
+
+func TestClassicAnswers(t *testing.T) {
+	message := "Group ticker is not a classic group."
+	sub := kmsg.NewConsumerMemberMetadata()
+	sub.Version, sub.Topics, sub.Generation = 3, []string{"x"}, 4
+	fresh := sub
+	fresh.Generation = -1
+	assigned := kmsg.ConsumerMemberAssignment{Topics: []kmsg.ConsumerMemberAssignmentTopic{{Topic: "x", Partitions: []int32{1, 0}}}}
+	member := func(id string, metadata, assignment []byte) kmsg.DescribeGroupsResponseGroupMember {
+		return kmsg.DescribeGroupsResponseGroupMember{MemberID: id, ClientID: "c", ClientHost: "/127.0.0.1", ProtocolMetadata: metadata, MemberAssignment: assignment}
+	}
+	x01 := []collect.TopicPartitions{{Topic: "x", Partitions: []int32{0, 1}}}
+	unknown := collect.Generation{Value: collect.Unknown}
+	tests := map[string]struct {
+		in   kmsg.DescribeGroupsResponseGroup
+		want answer
+	}{
+		"no such group, version 6": {
+			kmsg.DescribeGroupsResponseGroup{Group: "ticker", ErrorCode: kerr.GroupIDNotFound.Code, ErrorMessage: &message, State: "Dead"},
+			answer{name: "ticker", verdict: notFound, reason: collect.ReasonError, text: message},
+		},
+		"no such group, version 5": {
+			kmsg.DescribeGroupsResponseGroup{Group: "ticker", State: "Dead"},
+			answer{name: "ticker", verdict: notFound},
+		},
+		"moved": {
+			kmsg.DescribeGroupsResponseGroup{Group: "ticker", ErrorCode: kerr.NotCoordinator.Code},
+			answer{name: "ticker", verdict: elsewhere, reason: collect.ReasonLoading, text: kerr.NotCoordinator.Error()},
+		},
+		"stable: the survivor tells the generation, the new member cannot": {
+			kmsg.DescribeGroupsResponseGroup{
+				Group: "ticker", State: "Stable", ProtocolType: "consumer", Protocol: "range",
+				Members: []kmsg.DescribeGroupsResponseGroupMember{member("a", sub.AppendTo(nil), assigned.AppendTo(nil)), member("b", fresh.AppendTo(nil), nil)},
+			},
+			answer{name: "ticker", facts: collect.GroupFacts{
+				State: "Stable", ProtocolType: "consumer", Assignor: "range", MembersKnown: true, Generation: collect.Generation{Value: 5, Source: collect.SourceMemberMetadata},
+				Members: []collect.Member{
+					{ID: "a", ClientID: "c", Host: "/127.0.0.1", Epoch: -1, Generation: 4, Subscribed: []string{"x"}, Assigned: x01, Decode: collect.DecodeOK},
+					{ID: "b", ClientID: "c", Host: "/127.0.0.1", Epoch: -1, Generation: -1, Subscribed: []string{"x"}, Decode: collect.DecodeEmpty},
+				},
+			}},
+		},
+		"rebalancing: neither an assignor nor a generation": {
+			kmsg.DescribeGroupsResponseGroup{
+				Group: "ticker", State: "PreparingRebalance", ProtocolType: "consumer",
+				Members: []kmsg.DescribeGroupsResponseGroupMember{member("a", nil, nil)},
+			},
+			answer{name: "ticker", facts: collect.GroupFacts{
+				State: "PreparingRebalance", ProtocolType: "consumer", MembersKnown: true, Generation: unknown,
+				Members: []collect.Member{{ID: "a", ClientID: "c", Host: "/127.0.0.1", Epoch: -1, Generation: -1, Decode: collect.DecodeEmpty}},
+			}},
+		},
+		"Connect workers' bytes are not a consumer's": {
+			kmsg.DescribeGroupsResponseGroup{
+				Group: "connect", State: "Stable", ProtocolType: "connect", Protocol: "sessioned",
+				Members: []kmsg.DescribeGroupsResponseGroupMember{member("a", []byte{1, 2}, []byte{3})},
+			},
+			answer{name: "connect", facts: collect.GroupFacts{
+				State: "Stable", ProtocolType: "connect", Assignor: "sessioned", MembersKnown: true, Generation: unknown,
+				Members: []collect.Member{{ID: "a", ClientID: "c", Host: "/127.0.0.1", Epoch: -1, Generation: -1, Decode: collect.DecodeNotConsumer}},
+			}},
+		},
+		"a standalone committer": {
+			kmsg.DescribeGroupsResponseGroup{Group: "solo", State: "Empty"},
+			answer{name: "solo", facts: collect.GroupFacts{State: "Empty", MembersKnown: true, Generation: unknown, Members: []collect.Member{}}},
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := classicAnswers(&kmsg.DescribeGroupsResponse{Groups: []kmsg.DescribeGroupsResponseGroup{tt.in}})
+			if !reflect.DeepEqual(got, []answer{tt.want}) {
+				t.Errorf("got  %+v\nwant %+v", got, tt.want)
+			}
+		})
+	}
+}
+
+// Brokers give names, ids, or both.
+func TestConsumerAnswers(t *testing.T) {
+	id, strange := [16]byte{1}, [16]byte{2}
+	v := view{names: map[[16]byte]string{id: "x"}}
+	rack, regex := "a", "x.*"
+	m := kmsg.NewConsumerGroupDescribeResponseGroupMember()
+	m.MemberID, m.MemberEpoch, m.RackID, m.SubscribedTopicRegex = "m", 3, &rack, &regex
+	m.Assignment.TopicPartitions = []kmsg.AssignmentTopicPartition{{TopicID: id, Partitions: []int32{2, 1}}, {TopicID: strange, Partitions: []int32{0}}}
+	m.TargetAssignment.TopicPartitions = []kmsg.AssignmentTopicPartition{{Topic: "y", TopicID: strange, Partitions: []int32{0}}, {TopicID: id, Partitions: []int32{1}}}
+	g := kmsg.NewConsumerGroupDescribeResponseGroup()
+	g.Group, g.State, g.Epoch, g.AssignmentEpoch, g.AssignorName, g.Members = "quotes", "Reconciling", 4, 4, "uniform", []kmsg.ConsumerGroupDescribeResponseGroupMember{m}
+	got := consumerAnswers(&kmsg.ConsumerGroupDescribeResponse{Groups: []kmsg.ConsumerGroupDescribeResponseGroup{g}}, &v)
+	want := []answer{{name: "quotes", facts: collect.GroupFacts{
+		State: "Reconciling", ProtocolType: "consumer", Assignor: "uniform", MembersKnown: true,
+		Generation: collect.Generation{Value: 4, Exact: true, Source: collect.SourceEpoch},
+		Members: []collect.Member{{
+			ID: "m", Rack: "a", Epoch: 3, Generation: -1, Subscribed: []string{}, Regex: "x.*", HasTarget: true, Decode: collect.DecodeOK,
+			Assigned: []collect.TopicPartitions{{Topic: "x", Partitions: []int32{1, 2}}},
+			Target:   []collect.TopicPartitions{{Topic: "x", Partitions: []int32{1}}, {Topic: "y", Partitions: []int32{0}}},
+		}},
+	}}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	if !v.strange.Load() {
+		t.Error("an id that Metadata does not know makes no new look at it")
+	}
+}
+
+// Active tasks own the partitions of their subtopology's topics; standby tasks
+// have the same numbers and own nothing.
+func TestStreamsAnswers(t *testing.T) {
+	sub := func(id string, source []string, repartition ...string) kmsg.StreamsGroupDescribeResponseGroupTopologySubtopology {
+		s := kmsg.StreamsGroupDescribeResponseGroupTopologySubtopology{SubtopologyID: id, SourceTopics: source}
+		for _, t := range repartition {
+			s.RepartitionSourceTopics = append(s.RepartitionSourceTopics, kmsg.TopicInfo{Topic: t})
+		}
+		return s
+	}
+	task := func(id string, parts ...int32) kmsg.TaskIDs {
+		return kmsg.TaskIDs{SubtopologyID: id, Partitions: parts}
+	}
+	g := kmsg.NewStreamsGroupDescribeResponseGroup()
+	g.Group, g.State, g.Epoch = "sstore", "Stable", 5
+	g.Topology = &kmsg.StreamsGroupDescribeResponseGroupTopology{Subtopologies: []kmsg.StreamsGroupDescribeResponseGroupTopologySubtopology{
+		sub("0", []string{"sin"}), sub("1", nil, "sstore-rp-repartition"),
+	}}
+	m := kmsg.NewStreamsGroupDescribeResponseGroupMember()
+	m.MemberID, m.MemberEpoch = "inst1-StreamThread-1", 5
+	m.Assignment = kmsg.StreamsAssignment{ActiveTasks: []kmsg.TaskIDs{task("0", 0), task("1", 0)}, StandbyTasks: []kmsg.TaskIDs{task("1", 1, 2)}}
+	m.TargetAssignment = kmsg.StreamsAssignment{ActiveTasks: []kmsg.TaskIDs{task("0", 0, 2)}}
+	g.Members = append(g.Members, m)
+	got := streamsAnswers(&kmsg.StreamsGroupDescribeResponse{Groups: []kmsg.StreamsGroupDescribeResponseGroup{g}})
+	want := []answer{{name: "sstore", facts: collect.GroupFacts{
+		State: "Stable", ProtocolType: "streams", MembersKnown: true, Generation: collect.Generation{Value: 5, Exact: true, Source: collect.SourceEpoch},
+		Members: []collect.Member{{
+			ID: "inst1-StreamThread-1", Epoch: 5, Generation: -1, HasTarget: true, Decode: collect.DecodeOK, Subscribed: []string{"sin", "sstore-rp-repartition"},
+			Assigned: []collect.TopicPartitions{{Topic: "sin", Partitions: []int32{0}}, {Topic: "sstore-rp-repartition", Partitions: []int32{0}}},
+			Target:   []collect.TopicPartitions{{Topic: "sin", Partitions: []int32{0, 2}}},
+		}},
+	}}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+// Brokers' progress of share groups is not read yet; it is unknown, not 0.
+func TestShareGroup(t *testing.T) {
+	b := newBed(t)
+	b.topic("market-updates", 2)
+	b.produce("market-updates", 0, 5)
+	cl := b.client(kgo.ShareGroup("queue"), kgo.ConsumeTopics("market-updates"), kgo.ClientID("pod-1"))
+	defer cl.Close()
+	done := make(chan struct{})
+	defer func() { <-done }()
+	defer cl.Close()
+	go func() {
+		defer close(done)
+		for !cl.PollFetches(t.Context()).IsClientClosed() {
+		}
+	}()
+	if _, err := b.c.WaitGroupStable(t.Context(), "queue", 1); err != nil {
+		t.Fatal(err)
+	}
+	var s *collect.Snapshot
+	for range 100 { // until its first heartbeat has brought it partitions
+		if s = b.poll(); ownersText(s, "queue") != "" {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	b.wantGroup(s, "queue", "share Stable  members=1 lag=-1/0 unknown=2 stale=0")
+	if got, want := ownersText(s, "queue"), "market-updates/0=pod-1 market-updates/1=pod-1"; got != want {
+		t.Errorf("owners %s, want %s", got, want)
+	}
+	if g, _ := s.Group("queue"); g.CommitsReason != collect.ReasonNotReported || !s.Complete {
+		t.Errorf("commits %s complete %v: %s", g.CommitsReason, s.Complete, problemText(s))
+	}
+}
+
+func TestProvedGone(t *testing.T) {
+	no := func(k kind) answer { return answer{kind: k, verdict: notFound} }
+	named := func(k kind) answer { return answer{kind: k, verdict: notFound, named: true} }
+	off := func(k kind) answer { return answer{kind: k, verdict: unsupported} }
+	other := func(k kind, v verdict) answer { return answer{kind: k, verdict: v} }
+	tests := []struct {
+		why    string
+		group  group
+		first  answer
+		others []answer
+		want   bool
+	}{
+		{"Kafka 2: one kind of group, and it is none", group{typ: collect.TypeClassic}, no(kindClassic), []answer{off(kindConsumer), off(kindShare), off(kindStreams)}, true},
+		{"Kafka 4: no kind of group", group{typ: collect.TypeConsumer, typeTold: true}, no(kindConsumer), []answer{no(kindClassic), no(kindShare), no(kindStreams)}, true},
+		{"a classic group where the new protocol is switched off", group{typ: collect.TypeClassic, typeTold: true}, no(kindClassic), []answer{off(kindConsumer)}, true},
+		{"a KIP-848 group where the new protocol is switched off, old words", group{typ: collect.TypeConsumer, typeTold: true}, off(kindConsumer), []answer{no(kindClassic)}, false},
+		{"the same, and the words say it exists not", group{typ: collect.TypeConsumer, typeTold: true}, off(kindConsumer), []answer{named(kindClassic)}, true},
+		{"listed without a type, and a kind that cannot be asked", group{typ: collect.TypeClassic, listed: true}, no(kindClassic), []answer{off(kindConsumer)}, false},
+		{"another kind is loading", group{typ: collect.TypeClassic}, no(kindClassic), []answer{other(kindConsumer, refused)}, false},
+		{"it moved between two questions", group{typ: collect.TypeClassic}, no(kindClassic), []answer{other(kindConsumer, elsewhere)}, false},
+		{"a type from the future is not a classic group", group{typ: "martian", typeTold: true}, no(kindClassic), []answer{no(kindConsumer)}, false},
+		{"a type from the future, not found", group{typ: "martian", typeTold: true}, named(kindClassic), []answer{named(kindConsumer)}, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.why, func(t *testing.T) {
+			if got := provedGone(&tt.group, tt.first, tt.others); got != tt.want {
+				t.Errorf("got %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+// A list without types: the group's own describe tells what it is, once.
+func TestTypeFoundOut(t *testing.T) {
+	b := newBed(t)
+	b.topic("market-updates", 1)
+	b.member("quotes", "pod-1", 1, kgo.ConsumeTopics("market-updates"), kgo.ServerSideBalancer())
+	b.rewriteLists(func(_ int32, r *kmsg.ListGroupsResponse) { setTypes(r, "") })
+	for range 2 {
+		s := b.poll()
+		b.wantProblems(s, "")
+		g, ok := s.Group("quotes")
+		if !ok || g.Type != collect.TypeConsumer || len(g.Members) != 1 {
+			t.Fatal(groupText(s, "quotes"))
+		}
+	}
+	m := b.meter(nil)
+	b.poll()
+	if n := m.take(); n[kmsg.DescribeGroups] != 0 || n[kmsg.ConsumerGroupDescribe] != 1 {
+		t.Errorf("asked again what it is: %v", n)
+	}
+}
+
+func setTypes(r *kmsg.ListGroupsResponse, typ string) {
+	for i := range r.Groups {
+		r.Groups[i].GroupType = typ
+	}
+}
