@@ -224,7 +224,7 @@ func (b *Builder) CommitsUnread(group string, why Reason) {
 func (b *Builder) MissingTopics() []string {
 	seen := map[string]bool{}
 	for _, d := range b.groups {
-		for name := range d.topicNames() {
+		for name := range d.uses() {
 			if b.topics[name] == nil && b.opts.Filter.Topic(name) {
 				seen[name] = true
 			}

@@ -129,6 +129,7 @@ func (b *Builder) Finish(at time.Time, took time.Duration) *Snapshot {
 	sort.Slice(s.Topics, func(i, j int) bool { return s.Topics[i].Name < s.Topics[j].Name })
 	for _, d := range b.order {
 		if d.hidden {
+			s.hidden = append(s.hidden, d.Name)
 			continue
 		}
 		b.keepRows(d)

@@ -2,6 +2,7 @@ package collect
 
 import (
 	"regexp"
+	"slices"
 	"sort"
 	"time"
 )
@@ -93,29 +94,51 @@ func (g *Group) recallHidden(prev *Group) {
 	}
 }
 
-// topicNames is every topic a group may have rows on, true where its members
-// subscribe to it.
-func (d *groupDraft) topicNames() map[string]bool {
-	out := map[string]bool{}
-	for _, c := range d.commits {
-		out[c.Topic] = false
+// topicUse is what a group has to do with one topic.
+type topicUse struct {
+	subscribed bool // members subscribe to it, by name
+	commits    *TopicCommits
+	// assigned are members' partitions, those beyond count only where all
+	// others have rows anyway.
+	assigned []int32
+}
+
+// uses lists every topic a group may have rows on. Members mostly subscribe to
+// the same topics, and a list that is like the one before says nothing new.
+func (d *groupDraft) uses() map[string]*topicUse {
+	out := make(map[string]*topicUse, len(d.commits))
+	use := func(topic string) *topicUse {
+		u := out[topic]
+		if u == nil {
+			u = &topicUse{}
+			out[topic] = u
+		}
+		return u
+	}
+	for i := range d.commits {
+		use(d.commits[i].Topic).commits = &d.commits[i]
 	}
 	if d.why != ReasonNone && d.prev != nil {
 		for _, gt := range d.prev.Topics {
-			out[gt.Topic.Name] = false
+			use(gt.Topic.Name)
 		}
 	}
+	subscribes := d.consumes() || d.Type == TypeStreams
+	var last []string
 	for i := range d.Members {
 		m := &d.Members[i]
 		for _, tps := range [][]TopicPartitions{m.Assigned, m.Target} {
 			for _, tp := range tps {
-				out[tp.Topic] = out[tp.Topic] || m.Subscribed == nil
+				if u := use(tp.Topic); m.Subscribed == nil {
+					u.subscribed = true
+				}
 			}
 		}
-		if d.consumes() || d.Type == TypeStreams {
+		if subscribes && !slices.Equal(m.Subscribed, last) {
 			for _, t := range m.Subscribed {
-				out[t] = true
+				use(t).subscribed = true
 			}
+			last = m.Subscribed
 		}
 	}
 	return out
@@ -129,13 +152,17 @@ func (d *groupDraft) subscription() (has func(topic string) bool, known bool) {
 	}
 	names := map[string]bool{}
 	var patterns []*regexp.Regexp
+	var last []string
 	for i := range d.Members {
 		m := &d.Members[i]
 		if m.Subscribed == nil && m.Regex == "" {
 			return nil, false
 		}
-		for _, t := range m.Subscribed {
-			names[t] = true
+		if !slices.Equal(m.Subscribed, last) {
+			for _, t := range m.Subscribed {
+				names[t] = true
+			}
+			last = m.Subscribed
 		}
 		if m.Regex != "" {
 			re, err := regexp.Compile("^(?:" + m.Regex + ")$")

@@ -1,6 +1,9 @@
 package collect
 
-import "sort"
+import (
+	"slices"
+	"sort"
+)
 
 // layoutGroup gives a group its rows: assigned and committed partitions, and
 // for a group of the consumer protocol all partitions of the topics it
@@ -10,30 +13,27 @@ func (b *Builder) layoutGroup(d *groupDraft) {
 	if !d.asked {
 		d.why = ReasonTimeout
 	}
-	commits, keptAt := d.commits, d.at
-	kept := false
-	if d.why != ReasonNone {
-		commits = nil
-		if d.why.Passing() && d.prev != nil && !d.prev.CommitsAt.IsZero() && b.now.Sub(d.prev.CommitsAt) <= b.opts.StaleAfter {
-			commits, keptAt, kept = nil, d.prev.CommitsAt, true
-		}
+	keptAt, kept := d.at, false
+	if d.why.Passing() && d.prev != nil && !d.prev.CommitsAt.IsZero() && b.now.Sub(d.prev.CommitsAt) <= b.opts.StaleAfter {
+		keptAt, kept = d.prev.CommitsAt, true
 	}
 	d.CommitsReason, d.CommitsAt = d.why, keptAt
-	byTopic := map[string]*TopicCommits{}
-	for i := range commits {
-		byTopic[commits[i].Topic] = &commits[i]
-	}
+	uses := d.uses()
+	b.addAssigned(d, uses)
 	subscribes, known := d.subscription()
-	d.Topics, d.byTopic = nil, map[string]*GroupTopic{}
-	for name, wants := range d.topicNames() {
+	d.Topics, d.byTopic = make([]*GroupTopic, 0, len(uses)), make(map[string]*GroupTopic, len(uses))
+	for name, use := range uses {
 		if !b.opts.Filter.Topic(name) {
 			continue
 		}
-		gt := b.rows(d, name, byTopic[name], kept)
+		if d.why != ReasonNone {
+			use.commits = nil
+		}
+		gt := b.rows(d, name, use, kept)
 		if gt == nil {
 			continue
 		}
-		gt.Subscribed = wants || !known || subscribes(name)
+		gt.Subscribed = use.subscribed || !known || subscribes(name)
 		d.byTopic[name] = gt
 		d.Topics = append(d.Topics, gt)
 	}
@@ -71,7 +71,7 @@ func (d *topicDraft) allocate(n int) {
 }
 
 // rows lays a group's rows on one topic out; nil without any.
-func (b *Builder) rows(d *groupDraft, name string, commits *TopicCommits, kept bool) *GroupTopic {
+func (b *Builder) rows(d *groupDraft, name string, use *topicUse, kept bool) *GroupTopic {
 	t := b.topic(name)
 	gt := &GroupTopic{Topic: t.Topic}
 	var old *GroupTopic
@@ -85,7 +85,7 @@ func (b *Builder) rows(d *groupDraft, name string, commits *TopicCommits, kept b
 			old = nil
 		}
 	}
-	parts := b.rowParts(d, t, name, commits, old)
+	parts := d.rowParts(t, use, old)
 	n := len(parts)
 	if parts == nil {
 		n = t.Partitions()
@@ -112,8 +112,8 @@ func (b *Builder) rows(d *groupDraft, name string, commits *TopicCommits, kept b
 				gt.Committed[i], gt.CommitEpoch[i] = old.Committed[j], old.CommitEpoch[j]
 			}
 		}
-	case commits != nil && d.why == ReasonNone:
-		gt.setCommits(commits, d.prev)
+	case use.commits != nil:
+		gt.setCommits(use.commits, d.prev)
 	}
 	return gt
 }
@@ -151,20 +151,41 @@ func (gt *GroupTopic) keepCommit(i int, prev *Group) {
 	}
 }
 
+// addAssigned tells which partitions members own, as far as that makes rows: a
+// consumer group has those within the topic's count anyway.
+func (b *Builder) addAssigned(d *groupDraft, uses map[string]*topicUse) {
+	for i := range d.Members {
+		for _, tp := range d.Members[i].Assigned {
+			least := int32(0)
+			if t := b.topics[tp.Topic]; t != nil && d.whole(t) {
+				least = int32(len(t.Leader))
+			}
+			for _, p := range tp.Partitions {
+				if p >= least {
+					use := uses[tp.Topic]
+					use.assigned = append(use.assigned, p)
+				}
+			}
+		}
+	}
+}
+
+// whole reports whether all partitions of a topic are the group's.
+func (d *groupDraft) whole(t *topicDraft) bool { return d.consumes() && t.exists }
+
 // rowParts lists the partitions of a group's rows in order; nil stands for all
 // partitions of the topic.
-func (b *Builder) rowParts(d *groupDraft, t *topicDraft, name string, commits *TopicCommits, old *GroupTopic) []int32 {
-	whole := d.consumes() && t.exists
-	n := int32(t.Partitions())
-	var list []int32
+func (d *groupDraft) rowParts(t *topicDraft, use *topicUse, old *GroupTopic) []int32 {
+	whole, n := d.whole(t), int32(t.Partitions())
+	list := use.assigned
 	add := func(p int32) {
 		if p >= 0 && (!whole || p >= n) {
 			list = append(list, p)
 		}
 	}
-	if commits != nil {
-		for k, p := range commits.Partitions {
-			if commits.Offsets[k] >= 0 || reasonAt(commits.Reasons, k) != ReasonNone {
+	if c := use.commits; c != nil {
+		for k, p := range c.Partitions {
+			if c.Offsets[k] >= 0 || reasonAt(c.Reasons, k) != ReasonNone {
 				add(p)
 			}
 		}
@@ -172,15 +193,6 @@ func (b *Builder) rowParts(d *groupDraft, t *topicDraft, name string, commits *T
 	if old != nil {
 		for i := range old.Committed {
 			add(old.Partition(i))
-		}
-	}
-	for i := range d.Members {
-		for _, tp := range d.Members[i].Assigned {
-			if tp.Topic == name {
-				for _, p := range tp.Partitions {
-					add(p)
-				}
-			}
 		}
 	}
 	if whole && len(list) == 0 {
@@ -191,14 +203,8 @@ func (b *Builder) rowParts(d *groupDraft, t *topicDraft, name string, commits *T
 			list = append(list, p)
 		}
 	}
-	sort.Slice(list, func(i, j int) bool { return list[i] < list[j] })
-	out := make([]int32, 0, len(list))
-	for _, p := range list {
-		if len(out) == 0 || out[len(out)-1] != p {
-			out = append(out, p)
-		}
-	}
-	return out
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // setOwners writes the members' assignments into the rows.

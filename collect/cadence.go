@@ -1,9 +1,6 @@
 package collect
 
-import (
-	"hash/fnv"
-	"time"
-)
+import "time"
 
 // Above these sizes the slower loops are staggered: group list, state, members
 // and log starts are then not read at every poll, but never less often than
@@ -97,8 +94,11 @@ func (s *Snapshot) small() bool {
 	return n <= smallPartitions
 }
 
+// hashOf is FNV-1a, without the interface that would cost an allocation.
 func hashOf(s string) uint64 {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(s))
-	return h.Sum64()
+	h := uint64(14695981039346656037)
+	for i := range len(s) {
+		h = (h ^ uint64(s[i])) * 1099511628211
+	}
+	return h
 }

@@ -2,7 +2,6 @@ package collect
 
 import (
 	"fmt"
-	"hash/fnv"
 	"math"
 	"sort"
 	"time"
@@ -36,10 +35,13 @@ func (t *tracker) rebalances(g *Group, m *groupMemory) []Event {
 	m.counters.RebalancesLower = !(g.Generation.Known() && g.Generation.Exact)
 	before := m.state
 	m.state = g.State
-	if g.Rebalancing() || g.State == StateNotReady {
-		return t.rebalanceBegins(g, m, before)
-	}
 	var events []Event
+	if g.Rebalancing() || g.State == StateNotReady {
+		if before == "" {
+			t.firstSeen(g, m, &events)
+		}
+		return append(events, t.rebalanceBegins(g, m, before)...)
+	}
 	emptied := g.State == StateEmpty && len(r.members) > 0
 	switch {
 	case !r.known && before == "":
@@ -235,26 +237,31 @@ func subscriptions(members []Member) string {
 }
 
 // fingerprint is equal for two looks at a group with the same members, by
-// identity, the same assignor and the same assignment.
+// identity, the same assignor and the same assignment, in whatever order the
+// broker tells them.
 func fingerprint(g *Group) uint64 {
-	var sum uint64
+	sum := stir(hashOf(g.Assignor), 0)
 	for i := range g.Members {
 		m := &g.Members[i]
-		h := fnv.New64a()
-		write := func(s string) {
-			_, _ = h.Write([]byte(s))
-			_, _ = h.Write([]byte{0})
-		}
-		write(m.Key())
+		key := hashOf(m.Key())
+		sum += stir(key, 1)
 		for _, tp := range m.Assigned {
-			write(tp.Topic)
+			topic := stir(key, hashOf(tp.Topic))
 			for _, p := range tp.Partitions {
-				_, _ = h.Write([]byte{byte(p), byte(p >> 8), byte(p >> 16), byte(p >> 24)})
+				sum += stir(topic, uint64(uint32(p)))
 			}
 		}
-		sum += h.Sum64() // members come in an order that ids decide
 	}
-	return sum ^ hashOf(g.Assignor)
+	return sum
+}
+
+// stir mixes two numbers so that sums of the results do not collide by habit
+// (the finalizer of splitmix64).
+func stir(a, b uint64) uint64 {
+	x := a ^ (b+1)*0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
 }
 
 // rebalanceText says in one sentence what happened.

@@ -40,6 +40,9 @@ type Snapshot struct {
 	// Groups by name.
 	Groups []*Group
 
+	// hidden are the groups, by name, that exist and that the topic filter
+	// leaves without rows.
+	hidden []string
 	// expires is the earliest moment at which some row's numbers become too
 	// old to show; zero if there is none.
 	expires time.Time
@@ -118,6 +121,12 @@ func (s *Snapshot) Group(name string) (*Group, bool) {
 		return s.Groups[i], true
 	}
 	return nil, false
+}
+
+// hides reports whether a group is left out by the topic filter only.
+func (s *Snapshot) hides(name string) bool {
+	i := sort.SearchStrings(s.hidden, name)
+	return i < len(s.hidden) && s.hidden[i] == name
 }
 
 // Topic finds a topic by name.

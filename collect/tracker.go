@@ -2,6 +2,7 @@ package collect
 
 import (
 	"math"
+	"sort"
 	"time"
 )
 
@@ -56,16 +57,23 @@ func (t *tracker) advance(s *Snapshot) []Event {
 	return events
 }
 
-// forget drops what is gone, so that nothing is left of it.
+// forget drops what is gone, so that nothing is left of it. A group that only
+// the topic filter hides is not gone: its counters go on when it is back.
 func (t *tracker) forget(s *Snapshot) []Event {
-	var events []Event
-	for name, m := range t.groups {
-		if _, ok := s.Group(name); !ok {
-			delete(t.groups, name)
-			e := t.event(name, EventGroup, s.TakenAt)
-			e.StateFrom, e.StateTo, e.Text = m.state, "", "group "+name+" is gone"
-			events = append(events, e)
+	var gone []string
+	for name := range t.groups {
+		if _, ok := s.Group(name); !ok && !s.hides(name) {
+			gone = append(gone, name)
 		}
+	}
+	sort.Strings(gone)
+	var events []Event
+	for _, name := range gone {
+		m := t.groups[name]
+		delete(t.groups, name)
+		e := t.event(name, EventGroup, s.TakenAt)
+		e.StateFrom, e.Text = m.state, "group "+name+" is gone"
+		events = append(events, e)
 	}
 	for name := range t.produced {
 		if _, ok := s.Topic(name); !ok {
