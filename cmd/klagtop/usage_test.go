@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// runHere runs klagtop in this process.
+func runHere(t *testing.T, environ []string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, err bytes.Buffer
+	code = newProgram(&out, &err, environ).run(t.Context(), args)
+	return code, out.String(), err.String()
+}
+
+func TestWhatIsRefusedIsNamed(t *testing.T) {
+	for args, want := range map[string][]string{
+		"describe -o xml":                        {`error: --output "xml": no such format`, "hint: table, wide, json, csv or prom"},
+		"list --group /[/":                       {`error: --group "/[/": not a regular expression`},
+		"watch --interval 5":                     {`error: --interval "5": not a duration`, "hint: write a number with its unit"},
+		"watch --interval 1ms":                   {`error: --interval "1ms"`},
+		"describe --bogus":                       {"error: unknown flag: --bogus", "hint: klagtop describe --help"},
+		"describe --group":                       {"error: flag needs an argument: --group"},
+		"serv":                                   {`error: unknown command "serv"`, "hint: did you mean serve?"},
+		"describe ticker":                        {`takes no arguments, but was given "ticker"`, "--group"},
+		"describe --members -o json":             {"--offsets, --members and --state choose tables"},
+		"describe --members --state -o csv":      {"-o csv holds one of"},
+		"list --sort size":                       {`--sort "size"`, "hint: name, lag"},
+		"list --state stabl":                     {`--state "stabl"`, "Stable"},
+		"list --type klassik":                    {`--type "klassik"`, "classic"},
+		"list --limit -1":                        {`--limit "-1"`},
+		"check --max-lag 5":                      {"error: --group is missing", "hint: --group '*'"},
+		"check --group ticker":                   {"error: --max-lag or --max-seconds is missing"},
+		"check --group ticker --max-lag -5":      {`--max-lag "-5": not a number of records`},
+		"check --group t --max-seconds soon":     {`--max-seconds "soon": not a duration`},
+		"check --group t --max-seconds -1s":      {`--max-seconds "-1s": not a duration`},
+		"check --group t --max-lag 1 --for -1s":  {`--for "-1s": below zero`},
+		"check --group t --fail-on no_members":   {"unknown flag: --fail-on"},
+		"demo --brokers localhost:9092":          {"--brokers: the demo brings its own cluster"},
+		"demo --scenario bogus":                  {`--scenario "bogus": no such story`, "ticker"},
+		"serve --metrics.level member":           {`--metrics.level "member"`},
+		"--sasl-mechanism GSSAPI --brokers a:1":  {`--sasl-mechanism "GSSAPI"`},
+		"--brokers a:b":                          {`--brokers "a:b"`},
+		"list --command-config /no/such/file":    {`"/no/such/file"`},
+		"serve --web.config.file /no/such/file":  {`--web.config.file "/no/such/file"`},
+		"serve --listen nowhere":                 {`--listen "nowhere"`},
+		"serve --log-format xml":                 {`--log-format "xml"`},
+		"version --bogus":                        {"unknown flag"},
+		"describe -o json -o xml --group ticker": {`--output "xml"`},
+	} {
+		code, stdout, stderr := runHere(t, nil, strings.Fields(args)...)
+		if code != exitUsage || stdout != "" {
+			t.Errorf("klagtop %s: exit code %d, standard output %q", args, code, stdout)
+		}
+		for _, text := range want {
+			if !strings.Contains(stderr, text) {
+				t.Errorf("klagtop %s: standard error %q has no %q", args, stderr, text)
+			}
+		}
+		if strings.Contains(stderr, "no brokers given") {
+			t.Errorf("klagtop %s speaks of a connection that it never makes: %q", args, stderr)
+		}
+	}
+}
+
+func TestAVariableCountsAsItsFlagDoes(t *testing.T) {
+	code, _, stderr := runHere(t, []string{"KLAGTOP_TIMEOUT=soon"}, "list")
+	if code != exitUsage || !strings.Contains(stderr, `KLAGTOP_TIMEOUT "soon": not a duration`) {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
+
+func TestAnUnknownWordInALocaleIsASCII(t *testing.T) {
+	for env, want := range map[string]bool{
+		"": true, "LANG=C": true, "LANG=en_US.UTF-8": false, "LANG=C.utf8": false, "LANG=de_DE@euro": true,
+	} {
+		if got := newProgram(nil, nil, []string{env}).ascii(); got != want {
+			t.Errorf("%q: ASCII %v, want %v", env, got, want)
+		}
+	}
+	both := []string{"LANG=en_US.UTF-8", "LC_ALL=POSIX"}
+	if !newProgram(nil, nil, both).ascii() {
+		t.Error("LC_ALL does not decide")
+	}
+}
+
+// A command that shall answer once and cannot is not fine: a supervisor that
+// cuts a probe off must not read its silence as good news.
+func TestAProbeThatIsCutOffHasNotPassed(t *testing.T) {
+	for signal, want := range map[syscall.Signal]int{syscall.SIGTERM: exitFailed, syscall.SIGHUP: exitHangup} {
+		for _, args := range []string{"check --group ticker --max-lag 5", "describe", "list -o json", "check --group ticker --max-lag 5 --for 1h"} {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			cancel(stopped{signal})
+			var stdout, stderr bytes.Buffer
+			code := newProgram(&stdout, &stderr, nil).run(ctx, strings.Fields(args+" --brokers "+freeAddress(t)))
+			if code != want || stdout.Len() > 0 || want == exitFailed && !strings.Contains(stderr.String(), "stopped by signal") {
+				t.Errorf("%s after %v: exit code %d, standard output %q, standard error %q", args, signal, code, stdout.String(), stderr.String())
+			}
+		}
+	}
+}
