@@ -25,6 +25,7 @@ func steps(by motion) int {
 }
 
 func (m *model) enter() {
+	m.pane().hold()
 	if name, ok := m.pane().opens(); ok {
 		m.openGroup(name)
 	}

@@ -31,7 +31,10 @@ func (explanation) draw(m *model, w, h int) []string {
 	return lines[:min(h, len(lines))]
 }
 
-func (m *model) openExplain() { m.overlay = explanation{} }
+func (m *model) openExplain() {
+	m.pane().hold()
+	m.overlay = explanation{}
+}
 
 func explainPartition(s *scene, g *collect.Group, r *partitionRow) []string {
 	if g == nil {

@@ -103,6 +103,8 @@ func (l *look) age(a collect.Age) string {
 	}
 	s := seconds(a.Seconds)
 	switch {
+	case a.Method == collect.MethodAtLeast && a.Seconds < 0.1:
+		return l.glyphs.atLeast + "0s"
 	case a.Method == collect.MethodAtLeast:
 		return l.glyphs.atLeast + s
 	case a.Method == collect.MethodInterpolated && a.Error > a.Seconds/5:

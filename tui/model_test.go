@@ -121,11 +121,11 @@ func (s *screen) lines() []string {
 
 func (s *screen) text() string { s.t.Helper(); return strings.Join(s.lines(), "\n") }
 
-// row is the first line with the text, "" without one.
+// row is the first line with the text, every gap in it one space; "" without one.
 func (s *screen) row(with string) string {
 	s.t.Helper()
 	for _, l := range s.lines() {
-		if strings.Contains(l, with) {
+		if l = strings.Join(strings.Fields(l), " "); strings.Contains(l, with) {
 			return l
 		}
 	}

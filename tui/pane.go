@@ -46,6 +46,7 @@ type pane interface {
 
 	move(m motion)
 	moveTo(line int) // counted from the pane's first line
+	hold()           // the cursor stays with its row from now on
 	// status is the chosen row's whole name, opens the group it leads to.
 	status() string
 	opens() (group string, ok bool)
@@ -166,6 +167,8 @@ func (p *list[R]) moveTo(line int) {
 		p.table.moveTo(i)
 	}
 }
+
+func (p *list[R]) hold() { p.table.moveTo(p.cursor) }
 
 func (p *list[R]) status() string {
 	if r, ok := p.selected(); ok {

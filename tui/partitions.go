@@ -177,7 +177,7 @@ func partitionColumns() []column[*partitionRow] {
 	return []column[row]{
 		{title: "", rank: 0, narrow: 1, cell: partitionMark},
 		{
-			title: "TOPIC", rank: 0, tight: true, narrow: 9, broad: 60, middle: true, cell: func(_ *look, r row) cell { return cell{text: r.label} },
+			title: "TOPIC", rank: 0, tight: true, narrow: 12, broad: 60, middle: true, cell: func(_ *look, r row) cell { return cell{text: r.label} },
 			compare: byPartition,
 		},
 		{

@@ -46,7 +46,9 @@ type table[R any] struct {
 	reversed bool
 	frozen   map[string]int // places to keep; nil while rows may move
 
-	chosen string // key of the row under the cursor
+	// chosen is the key of the row under the cursor; "" until someone moves it:
+	// an untouched cursor stays on the first row, whichever that is.
+	chosen string
 	cursor int
 	top    int // first row drawn
 	height int // lines there are, with the titles
@@ -68,10 +70,12 @@ func (t *table[R]) sift() {
 			t.rows = append(t.rows, r)
 		}
 	}
-	at := -1
-	if t.chosen != "" {
-		at = slices.IndexFunc(t.rows, func(r R) bool { return t.key(r) == t.chosen })
+	if t.chosen == "" {
+		t.cursor = 0
+		t.scroll()
+		return
 	}
+	at := slices.IndexFunc(t.rows, func(r R) bool { return t.key(r) == t.chosen })
 	if at < 0 {
 		at = t.cursor
 	}
