@@ -98,10 +98,12 @@ func (p *poll) planDescribe(w work, g *group) {
 		if !known {
 			k = kindClassic
 		}
+		g.asked = true
 		for _, id := range p.ids() {
 			w.add(id, k, g.name)
 		}
 	case len(g.rivals) > 0, g.changed, p.ask.Describe == nil || p.ask.Describe(g.name):
+		g.asked = true
 		w.add(g.node, k, g.name)
 		for _, id := range g.rivals {
 			w.add(id, k, g.name)
@@ -261,7 +263,7 @@ func (p *poll) sift(answers map[string][]answer, failed map[int32]collect.Reason
 				}
 			}
 		}
-		if !ok && g.facts.Reason == collect.ReasonNone && p.planned(g) {
+		if !ok && g.asked {
 			if g.why = failed[g.node]; g.why == collect.ReasonNone {
 				g.why = p.missing(g.node)
 			}
@@ -269,11 +271,6 @@ func (p *poll) sift(answers map[string][]answer, failed map[int32]collect.Reason
 		}
 	}
 	return next
-}
-
-// planned reports whether the group was to be described in this poll.
-func (p *poll) planned(g *group) bool {
-	return !g.listed || g.changed || len(g.rivals) > 0 || p.ask.Describe == nil || p.ask.Describe(g.name)
 }
 
 // suspicious reports whether a classic description fits no classic group:

@@ -2,8 +2,6 @@ package kafka
 
 import (
 	"context"
-	"crypto/rand"
-	"errors"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -103,11 +101,6 @@ func (v *view) replace(topics []kmsg.MetadataResponseTopic) {
 		}
 		v.put(*t.Topic, t, old[*t.Topic])
 	}
-	for name := range v.unlisted {
-		if _, ok := v.topics[name]; ok {
-			delete(v.unlisted, name)
-		}
-	}
 }
 
 func (v *view) put(name string, t *kmsg.MetadataResponseTopic, old topicView) {
@@ -152,10 +145,15 @@ func (p *poll) addTopics(failed collect.Reason) {
 	}
 	var ask []string
 	now := p.o.Now()
+	for name, u := range p.topics.unlisted {
+		if now.Sub(u.at) >= unlistedFor {
+			delete(p.topics.unlisted, name)
+		}
+	}
 	for _, name := range p.b.MissingTopics() {
 		if t, ok := p.topics.topics[name]; ok {
 			p.b.AddTopic(collect.TopicMeta{Name: name, ID: t.id, Leaders: t.leaders})
-		} else if u, ok := p.topics.unlisted[name]; ok && now.Sub(u.at) < unlistedFor {
+		} else if u, ok := p.topics.unlisted[name]; ok {
 			p.topicUnread(name, u.why)
 		} else {
 			ask = append(ask, name)
@@ -236,108 +234,6 @@ func (p *poll) refresh() bool {
 	return p.readAllTopics() == collect.ReasonNone
 }
 
-// addrError is what became of a question to one address.
-type addrError struct {
-	id   int32
-	addr string
-	err  error
-}
-
-type reply struct {
-	n      *node
-	req    kmsg.Request
-	resp   kmsg.Response
-	err    error
-	waited time.Duration
-}
-
-// anyBroker asks one broker, and another one whenever those asked so far have
-// failed or take long: the one that answered last time first, then the other
-// brokers, then the addresses given at start. It gives the first answer, or
-// what went wrong with each.
-func (p *poll) anyBroker(request func() kmsg.Request) (kmsg.Response, []addrError) {
-	left := time.Until(p.deadline)
-	silence := time.Duration(waitShare * float64(left))
-	ctx, cancel := context.WithTimeout(p.ctx, silence)
-	defer cancel()
-	hedge := min(silence/4, time.Second)
-	candidates, errs := p.candidates()
-	replies := make(chan reply, len(candidates))
-	asked, open := 0, 0
-	next := func() {
-		n, req := candidates[asked], request()
-		asked++
-		open++
-		go func() {
-			began := time.Now()
-			resp, err := n.request(ctx, req)
-			replies <- reply{n, req, resp, err, time.Since(began)}
-		}()
-	}
-	var won *reply
-	for open > 0 || won == nil && asked < len(candidates) && ctx.Err() == nil {
-		if open == 0 {
-			next()
-		}
-		timer := time.NewTimer(hedge)
-		select {
-		case r := <-replies:
-			open--
-			switch {
-			case r.err == nil && won == nil:
-				won = &r
-				cancel() // those that are late
-			case r.err != nil && won == nil:
-				errs = append(errs, addrError{r.n.id, r.n.addr, r.err})
-				if timedOut(r.err) && r.waited > silence/2 && !errors.Is(p.ctx.Err(), context.Canceled) {
-					p.fallSilent(r.n, r.req, max(silence, 500*time.Millisecond), r.err)
-				}
-			}
-		case <-timer.C:
-			if won == nil && asked < len(candidates) && ctx.Err() == nil {
-				next()
-			}
-		}
-		timer.Stop()
-	}
-	if won == nil {
-		return nil, errs
-	}
-	p.guide = won.n.addr
-	p.b.Reached()
-	return won.resp, nil
-}
-
-// candidates are the nodes to ask what any broker knows. What is left out as
-// silent comes as errors.
-func (p *poll) candidates() (out []*node, errs []addrError) {
-	var first, rest []*node
-	for _, id := range p.ids() {
-		n := p.nodes[id]
-		if _, down := p.down[id]; down {
-			continue
-		}
-		if n.addr == p.guide {
-			first = append(first, n)
-		} else {
-			rest = append(rest, n)
-		}
-	}
-	known := map[string]bool{}
-	for _, n := range append(append(first, rest...), p.seeds...) {
-		if known[n.addr] {
-			continue
-		}
-		known[n.addr] = true
-		if n.silent.Load() {
-			errs = append(errs, addrError{n.id, n.addr, n.silence()})
-			continue
-		}
-		out = append(out, n)
-	}
-	return out, errs
-}
-
 // setCluster tells the builder about the brokers.
 func (p *poll) setCluster() {
 	c := collect.Cluster{ID: p.clusterID, Controller: p.controller, SeesAllGroups: p.sees.groups, SeesAllTopics: p.sees.topics}
@@ -352,55 +248,4 @@ func (p *poll) setCluster() {
 
 func sortBrokers(b []collect.Broker) {
 	slices.SortFunc(b, func(x, y collect.Broker) int { return int(x.ID) - int(y.ID) })
-}
-
-// sees is what the last test of visibility said.
-type sees struct {
-	groups, topics collect.Tri
-	at             time.Time
-}
-
-const seesFor = time.Hour
-
-// lookForHidden asks for a topic and a group that nobody has. A principal that
-// may describe all of them is told that they do not exist, another one that it
-// may not know.
-func (p *poll) lookForHidden() {
-	now := p.o.Now()
-	if !p.sees.at.IsZero() && now.Sub(p.sees.at) < seesFor || len(p.nodes) == 0 {
-		return
-	}
-	name := "klagtop-" + rand.Text()
-	seen := sees{at: now}
-	if resp, _ := p.anyBroker(func() kmsg.Request { return metadataOf([]string{name}) }); resp != nil {
-		for _, t := range resp.(*kmsg.MetadataResponse).Topics {
-			seen.topics = mayTell(t.ErrorCode, kerr.UnknownTopicOrPartition.Code)
-		}
-	}
-	if _, all := p.o.Filter.ExactGroups(); !all { // else only the groups named are anybody's business
-		resp, _ := p.anyBroker(func() kmsg.Request {
-			req := kmsg.NewPtrDescribeGroupsRequest()
-			req.Groups = []string{name}
-			return req
-		})
-		if resp != nil {
-			for _, g := range resp.(*kmsg.DescribeGroupsResponse).Groups {
-				seen.groups = mayTell(g.ErrorCode, 0, kerr.GroupIDNotFound.Code, kerr.NotCoordinator.Code, kerr.CoordinatorNotAvailable.Code, kerr.CoordinatorLoadInProgress.Code)
-			}
-		}
-	}
-	if seen.topics == collect.Maybe { // no answer: ask again soon
-		seen.at = now.Add(time.Minute - seesFor)
-	}
-	p.sees = seen
-}
-
-func mayTell(code int16, yes ...int16) collect.Tri {
-	switch {
-	case slices.Contains(yes, code):
-		return collect.Yes
-	case reasonOfCode(code) == collect.ReasonDenied:
-		return collect.No
-	}
-	return collect.Maybe
 }

@@ -25,6 +25,7 @@ type poll struct {
 
 	down      map[int32]collect.Reason // brokers that this poll asks no more, by id
 	refreshed bool                     // metadata was read again within this poll
+	hurried   bool                     // too short a time to call a broker silent for
 	problems  problems
 }
 
@@ -76,7 +77,7 @@ func (c *call) ask(req kmsg.Request) (kmsg.Response, time.Time, error) {
 	switch {
 	case err == nil:
 		c.answered = true
-	case timedOut(err) && patient && !errors.Is(c.p.ctx.Err(), context.Canceled):
+	case timedOut(err) && patient && !c.p.hurried && !errors.Is(c.p.ctx.Err(), context.Canceled):
 		c.hung = req
 	}
 	return resp, at, err

@@ -23,6 +23,7 @@ type group struct {
 	// for one poll
 	facts   collect.GroupFacts
 	why     collect.Reason // why nothing can be asked about it just now
+	asked   bool           // a describe was planned
 	gone    bool
 	phantom bool // named by the user and never seen: it is no group until a broker knows it
 }
@@ -56,7 +57,7 @@ var protocolOf = map[collect.GroupType]string{
 
 // begin starts the facts of a group for this poll, with nothing described.
 func (g *group) begin() {
-	g.why, g.gone = collect.ReasonNone, false
+	g.why, g.asked, g.gone = collect.ReasonNone, false, false
 	g.facts = collect.GroupFacts{
 		Name: g.name, Type: g.typ, State: g.state, ProtocolType: g.protocol, Coordinator: g.node,
 		Generation: collect.Generation{Value: collect.Unknown},

@@ -292,6 +292,7 @@ func (s *Source) OffsetsAt(ctx context.Context, queries []collect.TimeQuery) []c
 	}
 	slices.SortFunc(wants, func(a, b want) int { return cmp.Compare(a.topic, b.topic) })
 	p := s.newPoll(ctx, collect.Ask{})
+	p.hurried = true // what is left of an interval may be next to nothing
 	p.listOffsets(offsetQuery{
 		stage: collect.StageTimeSearch,
 		set: func(w *want, q int32, a offsetAnswer) {
