@@ -29,6 +29,9 @@ func compactAge(a Age) rowAge {
 	if float64(r.error) < a.Error { // a bound may only grow by rounding
 		r.error = math.Nextafter32(r.error, float32(math.Inf(1)))
 	}
+	if a.Method != MethodUnknown {
+		return r
+	}
 	for i, why := range secondsReasons {
 		if why == a.Reason {
 			r.reason = uint8(i)
@@ -76,23 +79,28 @@ const (
 // with lag has no known age, the largest known one is only a lower limit.
 type worstAge struct {
 	worst   Age
-	any     bool          // some judged row has an age
 	missing bool          // some judged row with lag has none
 	gap     SecondsReason // why
 }
 
 func (w *worstAge) add(gt *GroupTopic, i int, l lagged) {
-	if l.lag == 0 {
-		w.any = true
-		return
+	switch {
+	case l.lag <= 0: // nothing to read, or not known what
+	case gt.Ages == nil && gt.ages == nil: // nobody has dated the rows yet
+		w.missing = true
+	default:
+		w.take(gt.age(i, l))
 	}
-	switch a := gt.age(i, l); {
+}
+
+// take takes the age of a row with lag.
+func (w *worstAge) take(a Age) {
+	switch {
 	case a.Known():
-		if !w.any || a.Seconds > w.worst.Seconds || w.worst.Seconds == 0 {
+		if a.Seconds > w.worst.Seconds || w.worst.Seconds == 0 {
 			w.worst = a
 		}
-		w.any = true
-	case l.lag > 0 && a.Reason != SecondsControlRecords:
+	case a.Reason != SecondsControlRecords:
 		w.missing, w.gap = true, a.Reason
 	}
 }

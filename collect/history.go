@@ -2,14 +2,15 @@ package collect
 
 import (
 	"math"
+	"slices"
 	"sort"
 	"time"
 )
 
 // Bounds of what is remembered of one partition.
 const (
-	maxSeen    = 64 // distinct log ends
-	maxAnchors = 64 // records whose timestamp a search found
+	maxSeen    = 48 // distinct log ends
+	maxAnchors = 32 // records whose timestamp a search found
 	// skewPause keeps logs with timestamps in the future, which grow all the
 	// time, from taking the others' place in the search.
 	skewPause = time.Minute
@@ -63,6 +64,9 @@ func (h *partitionTimes) note(end, at int64) {
 	if len(h.ends) == maxSeen {
 		h.thin()
 	}
+	if len(h.ends) == cap(h.ends) { // to the bound and not, by doubling, beyond it
+		h.ends = append(make([]seen, 0, min(maxSeen, max(4, 3*len(h.ends)))), h.ends...)
+	}
 	h.ends = append(h.ends, seen{end, at, at})
 	if h.unsearchable != "" && at-h.searchedAt >= skewPause.Nanoseconds() {
 		h.unsearchable = ""
@@ -82,19 +86,45 @@ func (h *partitionTimes) thin() {
 	h.ends = kept
 }
 
-// pin records the timestamp of a record. The oldest pins go first.
+// pin records the timestamp of a record. Of too many the one goes that leaves
+// the smallest gap: a group far behind must not lose its only pin to the many
+// of one that is near the end.
 func (h *partitionTimes) pin(offset, at int64) {
 	i := sort.Search(len(h.anchors), func(i int) bool { return h.anchors[i].offset >= offset })
 	if i < len(h.anchors) && h.anchors[i].offset == offset {
 		h.anchors[i].at = at
 		return
 	}
-	h.anchors = append(h.anchors, anchor{})
-	copy(h.anchors[i+1:], h.anchors[i:])
-	h.anchors[i] = anchor{offset, at}
+	h.anchors = slices.Insert(h.anchors, i, anchor{offset, at})
 	if len(h.anchors) > maxAnchors {
-		h.anchors = append(h.anchors[:0], h.anchors[1:]...)
+		k := h.leastPin(i)
+		h.anchors = slices.Delete(h.anchors, k, k+1)
 	}
+}
+
+// leastPin is the index of the pin that is missed least, fresh and the two
+// outermost aside.
+func (h *partitionTimes) leastPin(fresh int) int {
+	least, gap := 1, int64(math.MaxInt64)
+	for k := 1; k < len(h.anchors)-1; k++ {
+		if wide := h.anchors[k+1].at - h.anchors[k-1].at; k != fresh && wide < gap {
+			least, gap = k, wide
+		}
+	}
+	return least
+}
+
+// endAfter is the index of the first log end beyond an offset. Most groups are
+// near the end, and found there by a step or two.
+func (h *partitionTimes) endAfter(offset int64) int {
+	i := len(h.ends)
+	for steps := 0; i > 0 && h.ends[i-1].end > offset; steps++ {
+		if steps == 8 {
+			return sort.Search(i, func(i int) bool { return h.ends[i].end > offset })
+		}
+		i--
+	}
+	return i
 }
 
 // span is an interval of time that contains a record's timestamp.
@@ -117,7 +147,7 @@ func (h *partitionTimes) when(offset, now int64) (span, bool) {
 			s.to = min(s.to, a.at)
 		}
 	}
-	i := sort.Search(len(h.ends), func(i int) bool { return h.ends[i].end > offset })
+	i := h.endAfter(offset)
 	if i > 0 {
 		s.from = max(s.from, h.ends[i-1].last)
 	}
@@ -168,7 +198,7 @@ func (h *partitionTimes) why() SecondsReason {
 // between places an offset within a span by the log ends at both sides.
 func (h *partitionTimes) between(offset int64, s span) int64 {
 	lo, hi := int64(-1), int64(-1)
-	i := sort.Search(len(h.ends), func(i int) bool { return h.ends[i].end > offset })
+	i := h.endAfter(offset)
 	if i > 0 && h.ends[i-1].last == s.from {
 		lo = h.ends[i-1].end
 	}

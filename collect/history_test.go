@@ -161,3 +161,21 @@ func TestNothingIsLeftOfADeletedTopic(t *testing.T) {
 		t.Errorf("%d histories, %d totals, %d groups, %d rows of a group are left, want 1 each", len(tr.topics), len(tr.produced), len(tr.groups), len(tr.groups["g"].rows))
 	}
 }
+
+func TestPinsOfAGroupFarBehindStay(t *testing.T) {
+	for _, first := range []bool{true, false} {
+		var h partitionTimes
+		if first {
+			h.pin(5, at(-7200))
+		}
+		for i := range int64(500) { // a group near the end is searched for again and again
+			h.pin(100_000+i*10, at(float64(i)))
+		}
+		if !first {
+			h.pin(5, at(-7200))
+		}
+		if a := h.age(5, moment(600)); a.Method != MethodExact || a.Seconds != 7800 {
+			t.Errorf("pinned first %v: %+v", first, a)
+		}
+	}
+}

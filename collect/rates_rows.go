@@ -130,15 +130,21 @@ func (r *rater) topic(gt *GroupTopic, past *rowMemory, times *topicTimes) {
 			gt.ProgressAt[i] = row.at
 			r.progress = max(r.progress, row.at)
 		}
-		if l.lag > 0 && times != nil && p < len(times.parts) {
+		if l.lag > 0 {
+			age := unknownAge("")
+			if times != nil && p < len(times.parts) {
+				age = times.parts[p].age(gt.position(i, p), r.now)
+			}
 			if gt.ages == nil {
 				gt.ages = make([]rowAge, gt.Rows())
 			}
-			gt.ages[i] = compactAge(times.parts[p].age(gt.position(i, p), r.now))
+			gt.ages[i] = compactAge(age)
+			if judged {
+				r.oldest.take(age)
+			}
 		}
 		consumed := float64(gt.Consumed[i])
 		if judged {
-			r.oldest.add(gt, i, l)
 			r.backlog += max(0, l.lag)
 			r.group.Consumed = plus(r.group.Consumed, consumed)
 			if p < len(gt.Topic.Produced) {

@@ -49,7 +49,22 @@ type lagged struct {
 // An end older than the commit would call a healthy row ahead, a start newer
 // than the commit would call a purge that followed the commit a loss.
 func (gt *GroupTopic) lagAt(i int) lagged {
-	t, p, c := gt.Topic, int(gt.Partition(i)), gt.Committed[i]
+	t, p, c := gt.Topic, i, gt.Committed[i]
+	if gt.Parts != nil {
+		p = int(gt.Parts[i])
+	}
+	// nearly every row: read as a whole, and within its log
+	if p < len(t.LogEnd) && t.Reason == ReasonNone && gt.stale == ReasonNone && t.EndReason == nil && gt.CommitReason == nil {
+		if s, e := t.LogStart[p], t.LogEnd[p]; s >= 0 && s <= c && c <= e {
+			return lagged{lag: e - c, status: StatusOK, started: true}
+		}
+	}
+	return gt.lagOf(p, i, c)
+}
+
+// lagOf is the lag table with all its cases.
+func (gt *GroupTopic) lagOf(p, i int, c int64) lagged {
+	t := gt.Topic
 	r := lagged{lag: Unknown, started: c >= 0}
 	if t.Reason != ReasonNone && !t.Reason.Passing() {
 		r.reason = t.Reason

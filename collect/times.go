@@ -50,6 +50,9 @@ func (t *tracker) wanted(s *Snapshot) []*search {
 			}
 			h := t.times(gt.Topic)
 			for i := range gt.Committed {
+				if gt.ages != nil && !vague(gt.ages[i].age()) {
+					continue
+				}
 				l := gt.lagAt(i)
 				p := int(gt.Partition(i))
 				if l.lag <= 0 || l.stale || h.parts[p].unsearchable != "" || h.parts[p].tried == gt.position(i, p) {
