@@ -22,7 +22,7 @@ const (
 	// produceEvery is how often what is due is sent: seldom enough that gzip finds something to compress.
 	produceEvery = 500 * time.Millisecond
 	// retention keeps an hour more than the four that a lag may be old before klagtop calls it at risk, and
-	// bounds the memory: at the story's average of 40 ticks a second some 60 MB.
+	// bounds the memory: at the story's average of 40 ticks a second some 90 MB.
 	retention = 5 * time.Hour
 	// segmentBytes is small because kfake frees a segment only when all of it may go.
 	segmentBytes = 256 << 10
