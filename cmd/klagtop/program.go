@@ -59,20 +59,10 @@ table and ends.`,
 	for _, name := range []string{"metrics.level", "log-level", "log-format", "sasl-mechanism"} {
 		complete(root, name)
 	}
+	_ = root.RegisterFlagCompletionFunc("group", p.groupNames)
+	_ = root.RegisterFlagCompletionFunc("exclude-group", p.groupNames)
 	root.AddCommand(p.serveCommand(), p.demoCommand(), p.describeCommand(), p.listCommand(), p.watchCommand(), p.eventsCommand(), p.checkCommand(), p.versionCommand())
 	return root
-}
-
-// complete gives the shell the words that a flag's usage names.
-func complete(cmd *cobra.Command, flag string) {
-	f := cmd.Flag(flag)
-	_, words, _ := strings.Cut(f.Usage, ": ")
-	if words == "" {
-		words = f.Usage
-	}
-	list := strings.FieldsFunc(words, func(r rune) bool { return r == ',' || r == ' ' })
-	list = slices.DeleteFunc(list, func(w string) bool { return w == "or" })
-	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp))
 }
 
 func flagError(cmd *cobra.Command, err error) error {

@@ -25,7 +25,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"klagtop": main})
+	testscript.Main(withKafka{m}, map[string]func(){"klagtop": main})
 }
 
 // TestScripts runs the real program against embedded brokers, as its users do.

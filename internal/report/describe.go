@@ -133,6 +133,18 @@ func offsetsTable(s *collect.Snapshot, g *collect.Group, o Options) *table {
 			t.add(append(row, status(g, &r))...)
 		}
 	}
+	for i := range g.Members { // as Kafka's tool has them: a line without a partition
+		m := &g.Members[i]
+		if !m.Idle() || g.AssignmentStale {
+			continue
+		}
+		row := make([]string, len(t.columns))
+		for k := range row {
+			row[k] = "-"
+		}
+		row[0], row[6], row[7], row[8], row[len(row)-1] = group, Printable(m.ID), orDash(m.Host), orDash(m.ClientID), "idle"
+		t.add(row...)
+	}
 	return t
 }
 
