@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 // TestScripts runs the real program against embedded brokers, as its users do.
 func TestScripts(t *testing.T) {
 	env := []string{
-		"BROKERS=" + marketCluster(t), "PARTIAL=" + leaderlessCluster(t), "EMPTY=" + emptyCluster(t),
+		"BROKERS=" + marketCluster(t), "PARTIAL=" + leaderlessCluster(t), "EMPTY=" + emptyCluster(t), "LOCKED=" + lockedCluster(t),
 		"SILENT=" + silentAddress(t), "NOBODY=" + freeAddress(t), "TERM=xterm-256color", "LANG=C.UTF-8",
 	}
 	testscript.Run(t, testscript.Params{
@@ -172,6 +172,11 @@ func leaderlessCluster(t *testing.T) string {
 }
 
 func emptyCluster(t *testing.T) string { return bootstrap(embedded(t, kfake.NumBrokers(1))) }
+
+// lockedCluster wants a login: viewer with the password secret.
+func lockedCluster(t *testing.T) string {
+	return bootstrap(embedded(t, kfake.NumBrokers(1), kfake.EnableSASL(), kfake.Superuser("PLAIN", "viewer", "secret")))
+}
 
 // silentAddress takes connections and never answers.
 func silentAddress(t *testing.T) string {
