@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -69,7 +71,10 @@ func (p *program) demo(cmd *cobra.Command, scenario string, headless bool) error
 		return err
 	}
 	if !headless {
-		return p.demoOn(cmd.Context(), cfg, scenario, func(ctx context.Context, cfg config.Config) error { return p.view(ctx, cfg) })
+		if !p.onTerminal() {
+			p.hint("no terminal here: one table, then the end; --headless serves the demo")
+		}
+		return p.demoOn(cmd.Context(), cfg, scenario, p.view)
 	}
 	listener, err := listen(cfg)
 	if err != nil {
@@ -77,11 +82,19 @@ func (p *program) demo(cmd *cobra.Command, scenario string, headless bool) error
 	}
 	defer listener.Close()
 	return p.demoOn(cmd.Context(), cfg, scenario, func(ctx context.Context, cfg config.Config) error {
-		if _, err := fmt.Fprintf(p.stdout, "http:      http://%s/\n", listener.Addr()); err != nil {
+		if _, err := fmt.Fprintf(p.stdout, "http:      http://%s/\n", reachable(listener.Addr())); err != nil {
 			return err
 		}
 		return p.serve(ctx, cfg, listener, logger(cfg, p.stderr))
 	})
+}
+
+// reachable is an address that a browser on this machine can open.
+func reachable(listening net.Addr) string {
+	if a, ok := listening.(*net.TCPAddr); ok && a.IP.IsUnspecified() {
+		return net.JoinHostPort("localhost", strconv.Itoa(a.Port))
+	}
+	return listening.String()
 }
 
 // demoOn plays a scenario while show shows it.
