@@ -14,6 +14,8 @@ func (m *model) move(by motion) {
 		o.at = max(0, min(len(o.orders)-1, o.at+steps(by)))
 	case *helpPage:
 		o.scroll(m, steps(by))
+	case *explanation:
+		o.scroll(m, steps(by))
 	case nil:
 		m.pane().move(by)
 	}

@@ -9,13 +9,24 @@ import (
 )
 
 // explanation says the chosen row's numbers in sentences.
-type explanation struct{}
+type explanation struct{ top int }
 
-func (explanation) scope() scope { return inExplain }
+func (*explanation) scope() scope { return inExplain }
 
 // draw explains the row as it is now: the numbers go on while it is read.
-func (explanation) draw(m *model, w, h int) []string {
-	lines := []string{rule(m.look, "explain", w)}
+func (o *explanation) draw(m *model, w, h int) []string {
+	body := o.sentences(m, w)
+	room := max(1, h-1)
+	top := max(0, min(o.top, len(body)-room))
+	title := "explain"
+	if len(body) > room {
+		title += ", j k for the rest"
+	}
+	return append([]string{rule(m.look, title, w)}, body[top:min(len(body), top+room)]...)
+}
+
+func (o *explanation) sentences(m *model, w int) []string {
+	var lines []string
 	for _, s := range m.pane().explain(&m.scene) {
 		for i, l := range wrap(s, w-4) {
 			indent := "  "
@@ -25,15 +36,20 @@ func (explanation) draw(m *model, w, h int) []string {
 			lines = append(lines, cutEnd(indent+l, w, m.look.glyphs.more))
 		}
 	}
-	if len(lines) == 1 {
-		lines = append(lines, "  no row is chosen")
+	if len(lines) == 0 {
+		return []string{"  there is no row to explain"}
 	}
-	return lines[:min(h, len(lines))]
+	return lines
+}
+
+func (o *explanation) scroll(m *model, by int) {
+	last := len(o.sentences(m, m.width)) - (m.bodyHeight() - 1)
+	o.top = max(0, min(o.top+by, last))
 }
 
 func (m *model) openExplain() {
 	m.pane().hold()
-	m.overlay = explanation{}
+	m.overlay = &explanation{}
 }
 
 func explainPartition(s *scene, g *collect.Group, r *partitionRow) []string {

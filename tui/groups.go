@@ -203,9 +203,9 @@ func cause(g *collect.Group, f *collect.Finding) string {
 		return short(g.Lag.LostRecords) + " lost"
 	case g.Assignment.Conflicts > 0:
 		return counted(int(g.Assignment.Conflicts), "with two owners")
-	case g.Lag.NoCommit > 0 && g.Lag.NoCommit == g.Lag.Known:
+	case g.Lag.NoCommitRecords > 0 && g.Lag.NoCommit == g.Lag.Known:
 		return "no commits"
-	case g.Lag.NoCommit > 0:
+	case g.Lag.NoCommitRecords > 0:
 		return counted(g.Lag.NoCommit, "no commit")
 	}
 	return ""

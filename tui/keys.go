@@ -19,7 +19,7 @@ const (
 	inExplain
 
 	inViews   = inGroups | inGroup
-	inMovable = inViews | inMenu | inHelp
+	inMovable = inViews | inMenu | inHelp | inExplain
 )
 
 var scopeNames = map[scope]string{inGroups: "Groups", inGroup: "Group", inFilter: "Filter", inMenu: "Sort menu", inHelp: "Help", inExplain: "Explain"}

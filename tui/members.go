@@ -80,7 +80,7 @@ func memberNote(m *collect.Member, stale bool) string {
 		}
 	}
 	if stale {
-		return "before the rebalance"
+		return "last stable"
 	}
 	return ""
 }
@@ -243,7 +243,7 @@ func memberColumns() []column[*memberRow] {
 			compare: func(a, b row) int { return cmp.Compare(a.Rack, b.Rack) },
 		},
 		{
-			title: "NOTE", rank: 4, narrow: 4, broad: 30, cell: func(l *look, r row) cell { return cell{r.note, memberMark(l, r).tone} },
+			title: "NOTE", sparse: true, rank: 4, narrow: 11, broad: 30, cell: func(l *look, r row) cell { return cell{r.note, memberMark(l, r).tone} },
 			compare: func(a, b row) int { return cmp.Compare(a.note, b.note) },
 		},
 		{title: "PARTITIONS", name: "list of partitions", rank: 5, narrow: 12, broad: 200, cell: text(func(r row) string { return r.partitions })},

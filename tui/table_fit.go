@@ -74,7 +74,7 @@ func (t *table[R]) choose(l *look, need, least []int, w int) []int {
 	}
 	slices.SortStableFunc(byRank, func(a, b int) int { return t.columns[a].rank - t.columns[b].rank })
 	var chosen []int
-	used, squeezed := 0, 0
+	used, squeezed := -t.gap(0), 0 // there is no gap before the first
 	for _, c := range byRank {
 		col := &t.columns[c]
 		if need[c] == 0 && col.sparse {

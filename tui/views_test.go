@@ -303,6 +303,12 @@ func TestExplain(t *testing.T) {
 	}
 }
 
+func TestLongExplanationScrolls(t *testing.T) {
+	s := live(t, 40, 12).press("/ b i l l enter enter x").hides("The numbers are")
+	s.press("G").shows("The numbers are", "2s old.")
+	s.press("g").shows("committed 60")
+}
+
 func TestMembersThatShareAClientIDAreToldApart(t *testing.T) {
 	a, b, c := member("app"), member("app"), member("app")
 	b.Host, c.ID = "/10.0.0.8", "app-ffffffff"
