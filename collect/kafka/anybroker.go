@@ -76,7 +76,7 @@ func (p *poll) anyBroker(request func() kmsg.Request) (kmsg.Response, []addrErro
 		return nil, errs
 	}
 	p.guide = won.n.addr
-	p.b.Reached()
+	p.heard()
 	return won.resp, nil
 }
 

@@ -180,6 +180,12 @@ func TestNothingThere(t *testing.T) {
 		t.Errorf("reached %v complete %v of a stopped cluster", s.Reached, s.Complete)
 	}
 	b.wantGroup(s, groups[0], "classic Empty broker_down members=0 lag=18/3 unknown=0 stale=3")
+	for _, p := range s.Problems {
+		if p.Stage != collect.StageConnect || p.Reason != collect.ReasonBrokerDown || len(s.Problems) != 3 {
+			t.Errorf("each broker once, as not to be reached: %s", problemText(s))
+			break
+		}
+	}
 
 	addr := "127.0.0.1:1"
 	src, err := New(Config{Brokers: []string{addr}}, Options{})

@@ -67,25 +67,28 @@ func (p *poll) readAllTopics() collect.Reason {
 }
 
 // metadataFailed tells the problem of a poll for which no broker would answer.
+// Where none has answered anything yet, the others are spared the questions to
+// come.
 func (p *poll) metadataFailed(errs []addrError) collect.Reason {
-	why := collect.ReasonTimeout
-	for i, e := range errs {
+	if len(errs) == 0 { // the time was over before
+		errs = []addrError{{seedID, "", context.DeadlineExceeded}}
+	}
+	for _, e := range errs {
+		why, stage := ReasonOf(e.err), collect.StageMetadata
 		text, _ := Explain(e.err)
-		if i == 0 {
-			why = ReasonOf(e.err)
+		if e.addr != "" {
+			text = e.addr + ": " + text
 		}
-		if e.id == seedID {
-			p.problems.list = append(p.problems.list, collect.Problem{
-				Stage: collect.StageConnect, Broker: -1, Partition: -1, Reason: ReasonOf(e.err), Error: e.addr + ": " + text,
-			})
-		} else {
-			p.problems.broker(collect.StageMetadata, e.id, ReasonOf(e.err), e.err)
+		if !p.reached {
+			stage = collect.StageConnect
+			if e.id != seedID {
+				p.down[e.id] = why
+			}
 		}
+		p.problems.add(problemKey{stage: stage, broker: e.id, reason: why},
+			collect.Problem{Stage: stage, Broker: e.id, Partition: -1, Reason: why, Error: text})
 	}
-	if len(errs) == 0 {
-		p.problems.broker(collect.StageMetadata, -1, why, context.DeadlineExceeded)
-	}
-	return why
+	return ReasonOf(errs[0].err)
 }
 
 // replace takes over an answer about all topics. Leaders that did not change

@@ -137,10 +137,10 @@ func (s *Source) meetBrokers(brokers []kmsg.MetadataResponseBroker) {
 	alive := make(map[int32]bool, len(brokers))
 	s.brokers = make([]collect.Broker, 0, len(brokers))
 	for _, b := range brokers {
-		rack := ""
-		if b.Rack != nil {
-			rack = *b.Rack
+		if b.NodeID < 0 {
+			continue
 		}
+		rack := text(b.Rack)
 		alive[b.NodeID] = true
 		s.brokers = append(s.brokers, collect.Broker{ID: b.NodeID, Host: b.Host, Port: b.Port, Rack: rack})
 		addr := net.JoinHostPort(b.Host, fmt.Sprint(b.Port))

@@ -29,6 +29,27 @@ type want struct {
 	partitions []int32
 	timestamps []int64 // one a partition; nil where all are asked the same
 	of         int     // the caller's own index
+
+	index map[int32]int // of partitions, where an answer comes in another order
+}
+
+// position finds an answered partition among those asked for, -1 if it was not:
+// what brokers answer is not trusted to index our arrays. guess is where it is
+// when answers keep the order of the questions.
+func (w *want) position(p int32, guess int) int {
+	if guess < len(w.partitions) && w.partitions[guess] == p {
+		return guess
+	}
+	if w.index == nil {
+		w.index = make(map[int32]int, len(w.partitions))
+		for i, q := range w.partitions {
+			w.index[q] = i
+		}
+	}
+	if i, ok := w.index[p]; ok {
+		return i
+	}
+	return -1
 }
 
 // offsetAnswer is a leader's word on one partition.
@@ -199,13 +220,17 @@ func (p *poll) takeOffsets(q offsetQuery, leader int32, ch *chunk) (stale []want
 		var moved want
 		for j := range t.Partitions {
 			a := &t.Partitions[j]
+			pos := w.position(a.Partition, j)
+			if pos < 0 {
+				continue
+			}
 			switch a.ErrorCode {
 			case 0:
 				q.set(w, a.Partition, offsetAnswer{offset: a.Offset, timestamp: a.Timestamp, epoch: a.LeaderEpoch, at: ch.at})
 			case kerr.NotLeaderForPartition.Code, kerr.UnknownTopicOrPartition.Code, kerr.FencedLeaderEpoch.Code, kerr.UnknownLeaderEpoch.Code:
 				moved.partitions = append(moved.partitions, a.Partition)
 				if w.timestamps != nil {
-					moved.timestamps = append(moved.timestamps, w.timestamps[slices.Index(w.partitions, a.Partition)])
+					moved.timestamps = append(moved.timestamps, w.timestamps[pos])
 				}
 			default:
 				why := reasonOfCode(a.ErrorCode)

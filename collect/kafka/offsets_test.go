@@ -217,3 +217,38 @@ func TestOffsetsAt(t *testing.T) {
 		t.Errorf("beyond the newest record: %v", got)
 	}
 }
+
+// What a broker answers without being asked indexes nothing.
+func TestAnswersNobodyAskedFor(t *testing.T) {
+	var got []string
+	q := offsetQuery{
+		set: func(w *want, p int32, a offsetAnswer) {
+			got = append(got, fmt.Sprintf("%s/%d=%d", w.topic, p, a.offset))
+		},
+		unread: func(w *want, p int32, why collect.Reason) {
+			got = append(got, fmt.Sprintf("%s/%d %s", w.topic, p, why))
+		},
+	}
+	answer := func(topic string, code int16, ps ...int32) kmsg.ListOffsetsResponseTopic {
+		rt := kmsg.ListOffsetsResponseTopic{Topic: topic}
+		for _, p := range ps {
+			rp := kmsg.NewListOffsetsResponseTopicPartition()
+			rp.Partition, rp.Offset, rp.ErrorCode = p, int64(p)+100, code
+			rt.Partitions = append(rt.Partitions, rp)
+		}
+		return rt
+	}
+	ch := &chunk{
+		wants: []want{{topic: "x", partitions: []int32{0, 3, 1}, timestamps: []int64{10, 30, 20}}, {topic: "y", partitions: []int32{5}}},
+		resp: &kmsg.ListOffsetsResponse{Topics: []kmsg.ListOffsetsResponseTopic{
+			answer("x", 0, -1, 3, 99), answer("strange", 0, 0), answer("x", kerr.NotLeaderForPartition.Code, 1, 7), answer("y", kerr.UnknownServerError.Code, 5),
+		}},
+	}
+	stale := (&poll{}).takeOffsets(q, 1, ch)
+	if want := "[x/3=103 y/5 error]"; fmt.Sprint(got) != want {
+		t.Errorf("got %v, want %s", got, want)
+	}
+	if len(stale) != 1 || fmt.Sprint(stale[0].partitions, stale[0].timestamps) != "[1] [20]" {
+		t.Errorf("to be asked of another leader: %+v", stale)
+	}
+}

@@ -24,6 +24,7 @@ type poll struct {
 	deadline time.Time
 
 	down      map[int32]collect.Reason // brokers that this poll asks no more, by id
+	reached   bool                     // some broker answered
 	refreshed bool                     // metadata was read again within this poll
 	hurried   bool                     // too short a time to call a broker silent for
 	problems  problems
@@ -115,13 +116,19 @@ func (p *poll) each(stage collect.Stage, ids []int32, work func(*call) error) (f
 	wg.Wait()
 	for i, c := range calls {
 		if c.answered {
-			p.b.Reached()
+			p.heard()
 		}
 		if err := errs[i]; err != nil {
 			failed[c.n.id] = p.brokerFailed(stage, c, err)
 		}
 	}
 	return failed
+}
+
+// heard notes that some broker answered.
+func (p *poll) heard() {
+	p.reached = true
+	p.b.Reached()
 }
 
 // unusable tells why a broker is not to be asked.
