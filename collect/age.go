@@ -88,6 +88,8 @@ func (w *worstAge) add(gt *GroupTopic, i int, l lagged) {
 	case l.lag <= 0: // nothing to read, or not known what
 	case gt.Ages == nil && gt.ages == nil: // nobody has dated the rows yet
 		w.missing = true
+	case gt.Ages == nil && gt.ages[i].method != MethodUnknown && gt.ages[i].seconds < w.worst.Seconds:
+		// nearly every row
 	default:
 		w.take(gt.age(i, l))
 	}

@@ -58,7 +58,7 @@ type groupDraft struct {
 	why     Reason // why commits were not read
 	asked   bool   // commits were read or were found unreadable
 	hidden  bool   // left out of the snapshot: no row passes the filter
-	byTopic map[string]*GroupTopic
+	laid    bool   // Layout has given it its rows
 }
 
 // NewBuilder starts a snapshot; prev is the newest finished one, or nil.
@@ -207,7 +207,7 @@ func (b *Builder) AddCommits(group string, at time.Time, commits []TopicCommits)
 	}
 	d.commits, d.at, d.why, d.asked = commits, at, ReasonNone, true
 	b.clock(at)
-	if d.byTopic != nil { // read once more after Layout
+	if d.laid { // read once more after Layout
 		b.layoutGroup(d)
 	}
 }
@@ -224,7 +224,8 @@ func (b *Builder) CommitsUnread(group string, why Reason) {
 func (b *Builder) MissingTopics() []string {
 	seen := map[string]bool{}
 	for _, d := range b.groups {
-		for name := range d.uses() {
+		for _, use := range d.uses().list {
+			name := use.name
 			if b.topics[name] == nil && b.opts.Filter.Topic(name) {
 				seen[name] = true
 			}

@@ -96,31 +96,52 @@ func (g *Group) recallHidden(prev *Group) {
 
 // topicUse is what a group has to do with one topic.
 type topicUse struct {
+	name       string
 	subscribed bool // members subscribe to it, by name
 	commits    *TopicCommits
 	// assigned are members' partitions, those beyond count only where all
 	// others have rows anyway.
 	assigned []int32
+	rows     *GroupTopic // nil without any
+	topic    *topicDraft // nil where it was not looked up, or nothing is known of it
+}
+
+// topicUses are a group's topics. Members name the same topics in the same
+// order, so that the next one is nearly always where the one before ended.
+type topicUses struct {
+	list  []topicUse
+	index map[string]int
+	next  int
+}
+
+// of finds a topic's entry, or makes it. The pointer holds until the next call.
+func (u *topicUses) of(name string) *topicUse {
+	if u.next >= len(u.list) {
+		u.next = 0
+	}
+	k := u.next
+	if len(u.list) == 0 || u.list[k].name != name {
+		var ok bool
+		if k, ok = u.index[name]; !ok {
+			k = len(u.list)
+			u.index[name], u.list = k, append(u.list, topicUse{name: name})
+		}
+	}
+	u.next = k + 1
+	return &u.list[k]
 }
 
 // uses lists every topic a group may have rows on. Members mostly subscribe to
 // the same topics, and a list that is like the one before says nothing new.
-func (d *groupDraft) uses() map[string]*topicUse {
-	out := make(map[string]*topicUse, len(d.commits))
-	use := func(topic string) *topicUse {
-		u := out[topic]
-		if u == nil {
-			u = &topicUse{}
-			out[topic] = u
-		}
-		return u
-	}
+func (d *groupDraft) uses() *topicUses {
+	n := len(d.commits) + 2
+	out := &topicUses{list: make([]topicUse, 0, n), index: make(map[string]int, n)}
 	for i := range d.commits {
-		use(d.commits[i].Topic).commits = &d.commits[i]
+		out.of(d.commits[i].Topic).commits = &d.commits[i]
 	}
 	if d.why != ReasonNone && d.prev != nil {
 		for _, gt := range d.prev.Topics {
-			use(gt.Topic.Name)
+			out.of(gt.Topic.Name)
 		}
 	}
 	subscribes := d.consumes() || d.Type == TypeStreams
@@ -128,15 +149,15 @@ func (d *groupDraft) uses() map[string]*topicUse {
 	for i := range d.Members {
 		m := &d.Members[i]
 		for _, tps := range [][]TopicPartitions{m.Assigned, m.Target} {
-			for _, tp := range tps {
-				if u := use(tp.Topic); m.Subscribed == nil {
+			for k := range tps {
+				if u := out.of(tps[k].Topic); m.Subscribed == nil {
 					u.subscribed = true
 				}
 			}
 		}
 		if subscribes && !slices.Equal(m.Subscribed, last) {
 			for _, t := range m.Subscribed {
-				use(t).subscribed = true
+				out.of(t).subscribed = true
 			}
 			last = m.Subscribed
 		}

@@ -21,24 +21,26 @@ func (b *Builder) layoutGroup(d *groupDraft) {
 	uses := d.uses()
 	b.addAssigned(d, uses)
 	subscribes, known := d.subscription()
-	d.Topics, d.byTopic = make([]*GroupTopic, 0, len(uses)), make(map[string]*GroupTopic, len(uses))
-	for name, use := range uses {
-		if !b.opts.Filter.Topic(name) {
+	slab := make([]GroupTopic, len(uses.list)) // one allocation for all
+	d.Topics, d.laid = make([]*GroupTopic, 0, len(uses.list)), true
+	for k := range uses.list {
+		use := &uses.list[k]
+		if !b.opts.Filter.Topic(use.name) {
 			continue
 		}
 		if d.why != ReasonNone {
 			use.commits = nil
 		}
-		gt := b.rows(d, name, use, kept)
-		if gt == nil {
+		gt := &slab[k]
+		if !b.rows(gt, d, use, kept) {
 			continue
 		}
-		gt.Subscribed = use.subscribed || !known || subscribes(name)
-		d.byTopic[name] = gt
+		gt.Subscribed = use.subscribed || !known || subscribes(use.name)
+		use.rows = gt
 		d.Topics = append(d.Topics, gt)
 	}
 	sort.Slice(d.Topics, func(i, j int) bool { return d.Topics[i].Topic.Name < d.Topics[j].Topic.Name })
-	d.setOwners()
+	d.setOwners(uses)
 	for _, gt := range d.Topics {
 		gt.Orphaned = d.MembersKnown && len(d.Members) > 0 && known && !gt.Subscribed && !gt.owned()
 		b.need(gt)
@@ -70,14 +72,14 @@ func (d *topicDraft) allocate(n int) {
 	d.needed, d.read, d.kept = marks[:n:n], marks[n:2*n:2*n], marks[2*n:]
 }
 
-// rows lays a group's rows on one topic out; nil without any.
-func (b *Builder) rows(d *groupDraft, name string, use *topicUse, kept bool) *GroupTopic {
-	t := b.topic(name)
-	gt := &GroupTopic{Topic: t.Topic}
+// rows lays a group's rows on one topic out; false without any.
+func (b *Builder) rows(gt *GroupTopic, d *groupDraft, use *topicUse, kept bool) bool {
+	t := b.topic(use.name)
+	gt.Topic = t.Topic
 	var old *GroupTopic
 	if kept {
 		gt.stale = d.why
-		if old, _ = d.prev.Topic(name); old != nil && (t.Reason == ReasonNone || t.Reason.Passing()) && old.Topic.ID == t.ID {
+		if old, _ = d.prev.Topic(use.name); old != nil && (t.Reason == ReasonNone || t.Reason.Passing()) && old.Topic.ID == t.ID {
 			// its log end must be as old as its commits, or a consumer
 			// that goes on unseen would seem to fall behind
 			gt.Topic = old.Topic
@@ -91,13 +93,14 @@ func (b *Builder) rows(d *groupDraft, name string, use *topicUse, kept bool) *Gr
 		n = t.Partitions()
 	}
 	if n == 0 {
-		return nil
+		return false
 	}
 	gt.Parts, gt.commitsAt = parts, d.CommitsAt.UnixNano()
 	if d.CommitsAt.IsZero() {
 		gt.commitsAt = 0
 	}
-	gt.Committed, gt.CommitEpoch, gt.Owner = make([]int64, n), make([]int32, n), make([]int32, n)
+	both := make([]int32, 2*n)
+	gt.Committed, gt.CommitEpoch, gt.Owner = make([]int64, n), both[:n:n], both[n:]
 	absent := NoCommit
 	if d.why != ReasonNone {
 		absent, gt.stale = Unknown, d.why
@@ -115,7 +118,7 @@ func (b *Builder) rows(d *groupDraft, name string, use *topicUse, kept bool) *Gr
 	case use.commits != nil:
 		gt.setCommits(use.commits, d.prev)
 	}
-	return gt
+	return true
 }
 
 func (gt *GroupTopic) setCommits(c *TopicCommits, prev *Group) {
@@ -153,16 +156,18 @@ func (gt *GroupTopic) keepCommit(i int, prev *Group) {
 
 // addAssigned tells which partitions members own, as far as that makes rows: a
 // consumer group has those within the topic's count anyway.
-func (b *Builder) addAssigned(d *groupDraft, uses map[string]*topicUse) {
+func (b *Builder) addAssigned(d *groupDraft, uses *topicUses) {
 	for i := range d.Members {
 		for _, tp := range d.Members[i].Assigned {
-			least := int32(0)
-			if t := b.topics[tp.Topic]; t != nil && d.whole(t) {
+			use, least := uses.of(tp.Topic), int32(0)
+			if use.topic == nil {
+				use.topic = b.topics[tp.Topic]
+			}
+			if t := use.topic; t != nil && d.whole(t) {
 				least = int32(len(t.Leader))
 			}
 			for _, p := range tp.Partitions {
 				if p >= least {
-					use := uses[tp.Topic]
 					use.assigned = append(use.assigned, p)
 				}
 			}
@@ -208,10 +213,10 @@ func (d *groupDraft) rowParts(t *topicDraft, use *topicUse, old *GroupTopic) []i
 }
 
 // setOwners writes the members' assignments into the rows.
-func (d *groupDraft) setOwners() {
+func (d *groupDraft) setOwners(uses *topicUses) {
 	for m := range d.Members {
 		for _, tp := range d.Members[m].Assigned {
-			gt := d.byTopic[tp.Topic]
+			gt := uses.of(tp.Topic).rows
 			if gt == nil {
 				continue
 			}

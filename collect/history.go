@@ -46,8 +46,9 @@ type partitionTimes struct {
 
 // topicTimes is the history of one topic; a topic made anew starts anew.
 type topicTimes struct {
-	id    [16]byte
-	parts []partitionTimes
+	id      [16]byte
+	parts   []partitionTimes
+	readers []*GroupTopic // only while rows are dated
 }
 
 // note records a log end. A log that grew shorter was cut or made anew: what
@@ -222,4 +223,4 @@ func (h *partitionTimes) between(offset int64, s span) int64 {
 
 // seconds turns nanoseconds into seconds, never below 0: a record stamped a
 // little ahead of our clock is new, not negative.
-func seconds(ns int64) float64 { return math.Max(0, float64(ns)/1e9) }
+func seconds(ns int64) float64 { return max(0, float64(ns)/1e9) }

@@ -58,11 +58,11 @@ func (past *rowMemory) keep(gt *GroupTopic) {
 	past.polls = min(past.polls+1, shortWindow)
 }
 
-// rateGroup works out a group's ages, rates, progress and counters, in one
+// rateGroup works out a group's rates, progress, age and counters, in one
 // pass over its rows.
 func (t *tracker) rateGroup(g *Group, m *groupMemory, s *Snapshot) {
 	r := rater{
-		group: g, memory: m, committed: g.committed(), now: s.TakenAt,
+		group: g, memory: m, committed: g.committed(),
 		watched: s.TakenAt.Sub(g.FirstSeenAt) > assumedCommits, idle: g.MembersKnown && len(g.Members) == 0,
 		rates: make([]float64, len(g.Members)),
 	}
@@ -72,7 +72,7 @@ func (t *tracker) rateGroup(g *Group, m *groupMemory, s *Snapshot) {
 	for _, gt := range g.Topics {
 		past := m.past(gt)
 		past.seen = t.polls
-		r.topic(gt, past, t.topics[gt.Topic.Name])
+		r.topic(gt, past)
 		past.keep(gt)
 	}
 	for name, past := range m.rows {
@@ -99,17 +99,13 @@ type rater struct {
 	committed bool // the group has a commit
 	watched   bool // for long enough that a commit which never moved is still
 	idle      bool // nobody is there to commit
-	now       time.Time
 
 	backlog, progress int64
 	oldest            worstAge
 	rates             []float64 // consumed, by member
 }
 
-func (r *rater) topic(gt *GroupTopic, past *rowMemory, times *topicTimes) {
-	if times != nil && times.id != gt.Topic.ID {
-		times = nil
-	}
+func (r *rater) topic(gt *GroupTopic, past *rowMemory) {
 	var last, base *pastRows
 	if past.polls > 0 {
 		last, base = &past.recent[0], &past.recent[past.polls-1]
@@ -130,21 +126,9 @@ func (r *rater) topic(gt *GroupTopic, past *rowMemory, times *topicTimes) {
 			gt.ProgressAt[i] = row.at
 			r.progress = max(r.progress, row.at)
 		}
-		if l.lag > 0 {
-			age := unknownAge("")
-			if times != nil && p < len(times.parts) {
-				age = times.parts[p].age(gt.position(i, p), r.now)
-			}
-			if gt.ages == nil {
-				gt.ages = make([]rowAge, gt.Rows())
-			}
-			gt.ages[i] = compactAge(age)
-			if judged {
-				r.oldest.take(age)
-			}
-		}
 		consumed := float64(gt.Consumed[i])
 		if judged {
+			r.oldest.add(gt, i, l)
 			r.backlog += max(0, l.lag)
 			r.group.Consumed = plus(r.group.Consumed, consumed)
 			if p < len(gt.Topic.Produced) {

@@ -1,6 +1,9 @@
 package collect
 
-import "sort"
+import (
+	"sort"
+	"time"
+)
 
 // times gives the history of a topic; one with another id is another topic.
 func (t *tracker) times(topic *Topic) *topicTimes {
@@ -32,6 +35,39 @@ func (t *tracker) noteEnds(s *Snapshot) {
 		if topic, ok := s.Topic(name); !ok || topic.Reason == ReasonTopicMissing {
 			delete(t.topics, name)
 		}
+	}
+}
+
+// dateRows gives the rows with lag the age of their first unread record. It
+// goes by topic and not by group: the histories of a large cluster do not fit
+// into a processor's cache, those of one topic do.
+func (t *tracker) dateRows(s *Snapshot) {
+	for _, g := range s.Groups {
+		for _, gt := range g.Topics {
+			if h := t.topics[gt.Topic.Name]; h != nil && h.id == gt.Topic.ID {
+				h.readers = append(h.readers, gt)
+			}
+		}
+	}
+	for _, h := range t.topics {
+		for _, gt := range h.readers {
+			h.date(gt, s.TakenAt)
+		}
+		clear(h.readers) // holds nothing of this snapshot
+		h.readers = h.readers[:0]
+	}
+}
+
+func (h *topicTimes) date(gt *GroupTopic, now time.Time) {
+	for i := range gt.Committed {
+		l, p := gt.lagAt(i), int(gt.Partition(i))
+		if l.lag <= 0 || p >= len(h.parts) {
+			continue
+		}
+		if gt.ages == nil {
+			gt.ages = make([]rowAge, gt.Rows())
+		}
+		gt.ages[i] = compactAge(h.parts[p].age(gt.position(i, p), now))
 	}
 }
 

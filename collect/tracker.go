@@ -35,6 +35,7 @@ func newTracker(cluster, boot string) *tracker {
 // advance finishes a snapshot and tells what changed since the one before.
 func (t *tracker) advance(s *Snapshot) []Event {
 	t.noteEnds(s)
+	t.dateRows(s)
 	t.rateTopics(s)
 	var events []Event
 	for _, g := range s.Groups {
