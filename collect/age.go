@@ -88,7 +88,7 @@ func (w *worstAge) add(gt *GroupTopic, i int, l lagged) {
 	case l.lag <= 0: // nothing to read, or not known what
 	case gt.Ages == nil && gt.ages == nil: // nobody has dated the rows yet
 		w.missing = true
-	case gt.Ages == nil && gt.ages[i].method != MethodUnknown && gt.ages[i].seconds < w.worst.Seconds:
+	case gt.Ages == nil && gt.ages[i].method != MethodUnknown && w.worst.Known() && gt.ages[i].seconds <= w.worst.Seconds:
 		// nearly every row
 	default:
 		w.take(gt.age(i, l))
@@ -99,7 +99,7 @@ func (w *worstAge) add(gt *GroupTopic, i int, l lagged) {
 func (w *worstAge) take(a Age) {
 	switch {
 	case a.Known():
-		if a.Seconds > w.worst.Seconds || w.worst.Seconds == 0 {
+		if a.Seconds > w.worst.Seconds || !w.worst.Known() {
 			w.worst = a
 		}
 	case a.Reason != SecondsControlRecords:

@@ -1,6 +1,9 @@
 package collect
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Assignment is who owns what, counted. Every count is Unknown where the
 // members could not be read.
@@ -129,36 +132,42 @@ func (g *Group) colocation() (colocated, total int64) {
 	if !g.consumes() || g.Assignor == "stream" || len(g.Members) == 0 {
 		return Unknown, Unknown
 	}
-	owners := map[string][]int32{} // by topic: owner of each partition
+	var whole []*GroupTopic
 	for _, gt := range g.Topics {
-		if gt.Orphaned || gt.Parts != nil || !gt.Subscribed {
-			continue
+		if !gt.Orphaned && gt.Parts == nil && gt.Subscribed {
+			whole = append(whole, gt)
 		}
-		owners[gt.Topic.Name] = gt.Owner
 	}
-	byCount := map[int][]string{}
-	for name, o := range owners {
-		byCount[len(o)] = append(byCount[len(o)], name)
-	}
+	slices.SortFunc(whole, func(a, b *GroupTopic) int { return a.Rows() - b.Rows() })
 	found := false
-	for n, names := range byCount {
-		if len(names) < 2 {
-			continue
+	for len(whole) > 0 {
+		n, same := whole[0].Rows(), 1
+		for same < len(whole) && whole[same].Rows() == n {
+			same++
 		}
-		found = true
-		for p := range n {
-			total++
-			first, same := owners[names[0]][p], true
-			for _, name := range names[1:] {
-				same = same && owners[name][p] == first
-			}
-			if same && first >= 0 {
-				colocated++
-			}
+		if same > 1 {
+			found = true
+			total += int64(n)
+			colocated += colocatedIn(whole[:same])
 		}
+		whole = whole[same:]
 	}
 	if !found {
 		return Unknown, Unknown
 	}
 	return colocated, total
+}
+
+// colocatedIn counts the indexes that have one owner on every topic.
+func colocatedIn(topics []*GroupTopic) (n int64) {
+	for p, first := range topics[0].Owner {
+		same := first >= 0
+		for _, gt := range topics[1:] {
+			same = same && gt.Owner[p] == first
+		}
+		if same {
+			n++
+		}
+	}
+	return n
 }
