@@ -102,3 +102,27 @@ func TestAProbeThatIsCutOffHasNotPassed(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatNeedsNoCluster(t *testing.T) {
+	for args, want := range map[string]string{
+		"version":                   "klagtop (devel) (commit ",
+		"--version":                 "klagtop (devel) (commit ",
+		"--help":                    "klagtop demo",
+		"describe --help":           "--members",
+		"completion bash":           "bash completion",
+		"completion zsh":            "#compdef klagtop",
+		"completion fish":           "fish completion",
+		"completion powershell":     "powershell completion",
+		"__complete describe -o ":   "csv\n",
+		"__complete list --sort ":   "lag\n",
+		"__complete demo --scen":    "--scenario",
+		"demo --scenario list":      "ticker ",
+		"__complete list --state E": "Empty\n",
+	} {
+		words := strings.Split(args, " ") // an empty last word is the one to complete
+		code, stdout, stderr := runHere(t, nil, words...)
+		if code != exitFine || !strings.Contains(stdout, want) {
+			t.Errorf("klagtop %s: exit code %d, %q is not in %.300q %.300q", args, code, want, stdout, stderr)
+		}
+	}
+}
