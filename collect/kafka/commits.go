@@ -25,13 +25,25 @@ const (
 	batchVersion = 8
 )
 
-// fetched is what a broker said of one group's commits.
+// fetched is what a broker said of one group's commits. Answers are turned into
+// it as they come: of a large cluster, they take four times the room.
 type fetched struct {
 	group  string
 	node   int32
 	code   int16
 	at     time.Time
-	topics []kmsg.OffsetFetchResponseGroupTopic
+	topics []collect.TopicCommits
+	ids    [][16]byte // of topics
+}
+
+func fetchedOf(g *kmsg.OffsetFetchResponseGroup, node int32, at time.Time) fetched {
+	f := fetched{group: g.Group, node: node, code: g.ErrorCode, at: at}
+	f.topics = make([]collect.TopicCommits, len(g.Topics))
+	f.ids = make([][16]byte, len(g.Topics))
+	for i := range g.Topics {
+		f.topics[i], f.ids[i] = topicCommits(&g.Topics[i]), g.Topics[i].TopicID
+	}
+	return f
 }
 
 // readCommits reads the commits of these groups, each wholly, and hands them to
@@ -115,8 +127,7 @@ func (p *poll) fetch(c *call, names []string) ([]fetched, error) {
 			return append(out, rest...), err
 		}
 		for i := range r.Groups {
-			g := &r.Groups[i]
-			out = append(out, fetched{group: g.Group, node: c.n.id, code: g.ErrorCode, at: at, topics: g.Topics})
+			out = append(out, fetchedOf(&r.Groups[i], c.n.id, at))
 		}
 		names = names[n:]
 	}
@@ -175,49 +186,46 @@ func offsetFetch(names []string) *kmsg.OffsetFetchRequest {
 
 // oldFetched brings an answer about one group into the newer form.
 func oldFetched(r *kmsg.OffsetFetchResponse, name string, node int32, at time.Time) fetched {
-	if r.Version >= batchVersion { // upgraded under our hands
-		for _, g := range r.Groups {
-			return fetched{group: g.Group, node: node, code: g.ErrorCode, at: at, topics: g.Topics}
-		}
+	if r.Version >= batchVersion && len(r.Groups) == 1 { // upgraded under our hands
+		return fetchedOf(&r.Groups[0], node, at)
 	}
-	f := fetched{group: name, node: node, code: r.ErrorCode, at: at, topics: make([]kmsg.OffsetFetchResponseGroupTopic, len(r.Topics))}
+	g := kmsg.OffsetFetchResponseGroup{Group: name, ErrorCode: r.ErrorCode, Topics: make([]kmsg.OffsetFetchResponseGroupTopic, len(r.Topics))}
 	for i := range r.Topics {
 		t := &r.Topics[i]
-		f.topics[i].Topic = t.Topic
-		f.topics[i].Partitions = make([]kmsg.OffsetFetchResponseGroupTopicPartition, len(t.Partitions))
+		g.Topics[i].Topic = t.Topic
+		g.Topics[i].Partitions = make([]kmsg.OffsetFetchResponseGroupTopicPartition, len(t.Partitions))
 		for j := range t.Partitions {
 			q := &t.Partitions[j]
-			f.topics[i].Partitions[j] = kmsg.OffsetFetchResponseGroupTopicPartition{
+			g.Topics[i].Partitions[j] = kmsg.OffsetFetchResponseGroupTopicPartition{
 				Partition: q.Partition, Offset: q.Offset, LeaderEpoch: q.LeaderEpoch, ErrorCode: q.ErrorCode,
 			}
 		}
 	}
-	return f
+	return fetchedOf(&g, node, at)
 }
 
 // resolveTopics puts names to topic ids: from version 10 on brokers give no
 // names. An id that is not known is a topic younger than our list, so that is
 // read once more.
 func (p *poll) resolveTopics(all []fetched) {
-	unknown := false
-	for i := range all {
-		for j := range all[i].topics {
-			if t := &all[i].topics[j]; t.Topic == "" {
-				t.Topic = p.topics.names[t.TopicID]
-				unknown = unknown || t.Topic == ""
-			}
-		}
-	}
-	if !unknown || !p.refresh() {
+	if p.nameTopics(all) || !p.refresh() {
 		return
 	}
+	p.nameTopics(all)
+}
+
+// nameTopics reports whether all ids are known.
+func (p *poll) nameTopics(all []fetched) bool {
+	known := true
 	for i := range all {
 		for j := range all[i].topics {
 			if t := &all[i].topics[j]; t.Topic == "" {
-				t.Topic = p.topics.names[t.TopicID]
+				t.Topic = p.topics.names[all[i].ids[j]]
+				known = known && t.Topic != ""
 			}
 		}
 	}
+	return known
 }
 
 // takeCommits hands one group's commits to the builder.
@@ -236,22 +244,19 @@ func (p *poll) takeCommits(f *fetched) {
 		p.problems.group(collect.StageCommits, f.node, f.group, why, kerr.ErrorForCode(f.code).Error())
 		return
 	}
-	commits := make([]collect.TopicCommits, 0, len(f.topics))
 	g.offsets = 0
 	for i := range f.topics {
-		t := &f.topics[i]
-		g.offsets += len(t.Partitions)
-		if t.Topic == "" { // deleted since, or not to be seen
-			continue
-		}
-		commits = append(commits, topicCommits(t))
+		g.offsets += len(f.topics[i].Partitions)
 	}
+	// without a name: deleted since, or not to be seen
+	commits := slices.DeleteFunc(f.topics, func(t collect.TopicCommits) bool { return t.Topic == "" })
 	p.b.AddCommits(f.group, f.at, commits)
 }
 
 func topicCommits(t *kmsg.OffsetFetchResponseGroupTopic) collect.TopicCommits {
 	n := len(t.Partitions)
-	c := collect.TopicCommits{Topic: t.Topic, Partitions: make([]int32, n), Offsets: make([]int64, n), Epochs: make([]int32, n)}
+	small := make([]int32, 2*n)
+	c := collect.TopicCommits{Topic: t.Topic, Partitions: small[:n:n], Offsets: make([]int64, n), Epochs: small[n:]}
 	for i := range t.Partitions {
 		q := &t.Partitions[i]
 		c.Partitions[i], c.Offsets[i], c.Epochs[i] = q.Partition, q.Offset, q.LeaderEpoch

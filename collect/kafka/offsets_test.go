@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -98,6 +99,39 @@ func TestTopicMadeAnew(t *testing.T) {
 	s = b.poll()
 	b.wantRow(s, group, 0, "0/3/2 lag=1 ok  stale=false")
 	b.wantProblems(s, "")
+}
+
+// Newer brokers name a commit's topic by an id only; one that is younger than
+// our list of topics makes us read the list again within the poll.
+func TestTopicYoungerThanMetadata(t *testing.T) {
+	b := newBed(t)
+	group := b.spread()[0]
+	b.poll()
+	b.beforeCommitsOf(group, func() {
+		b.topic("young", 1)
+		b.produce("young", 0, 3)
+		b.commit(group, "young", map[int32]int64{0: 1})
+	})
+	s := b.poll()
+	b.wantProblems(s, "")
+	if got, want := rowText(s, group, "young", 0), "0/3/1 lag=2 ok  stale=false"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// A commit that cannot be read leaves the others of its topic as they are.
+func TestOneCommitUnread(t *testing.T) {
+	got := topicCommits(&kmsg.OffsetFetchResponseGroupTopic{Topic: "x", Partitions: []kmsg.OffsetFetchResponseGroupTopicPartition{
+		{Partition: 2, Offset: 4, LeaderEpoch: 1},
+		{Partition: 0, Offset: -1, LeaderEpoch: -1, ErrorCode: kerr.TopicAuthorizationFailed.Code},
+	}})
+	want := collect.TopicCommits{
+		Topic: "x", Partitions: []int32{2, 0}, Offsets: []int64{4, -1}, Epochs: []int32{1, -1},
+		Reasons: []collect.Reason{collect.ReasonNone, collect.ReasonDenied},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
 }
 
 func TestPartitionsAdded(t *testing.T) {
