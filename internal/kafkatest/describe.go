@@ -84,8 +84,8 @@ func ParseMembers(out string) ([]Member, error) {
 func ParseState(out string) ([]State, error) {
 	return parseTables(out, "STATE", func(cell func(string) string, number func(string) *int64) State {
 		s := State{Group: cell("GROUP"), Assignor: cell("ASSIGNMENT-STRATEGY"), State: cell("STATE"), ID: -1}
-		address, id, _ := strings.Cut(cell("COORDINATOR (ID)"), "  (")
-		s.Coordinator = address
+		address, id, _ := strings.Cut(cell("COORDINATOR (ID)"), " (") // 3.3 has one space there, later ones two
+		s.Coordinator = strings.TrimSpace(address)
 		if id, err := strconv.ParseInt(strings.TrimSuffix(id, ")"), 10, 32); err == nil {
 			s.ID = int32(id)
 		}

@@ -106,11 +106,15 @@ stand-g         127.0.0.1:30092  (12)     -                    Empty            
 
 GROUP           COORDINATOR (ID)          ASSIGNMENT-STRATEGY  STATE                GROUP-EPOCH     TARGET-ASSIGNMENT-EPOCH   #MEMBERS
 g8              127.0.0.1:27100  (1)      uniform              Stable               7               7                         6
+
+GROUP           COORDINATOR (ID)          ASSIGNMENT-STRATEGY  STATE           #MEMBERS
+old             127.0.0.1:22928 (1)                            Empty           0
 `)
 	want := []State{
 		{Group: "cgc", Coordinator: "127.0.0.1:30092", ID: 1, Assignor: "range", State: "Stable", Members: 2},
 		{Group: "stand-g", Coordinator: "127.0.0.1:30092", ID: 12, State: "Empty"},
 		{Group: "g8", Coordinator: "127.0.0.1:27100", ID: 1, Assignor: "uniform", State: "Stable", Members: 6},
+		{Group: "old", Coordinator: "127.0.0.1:22928", ID: 1, State: "Empty"},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
