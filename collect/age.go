@@ -25,10 +25,7 @@ type rowAge struct {
 var secondsReasons = [...]SecondsReason{"", SecondsBudget, SecondsClockSkew, SecondsControlRecords}
 
 func compactAge(a Age) rowAge {
-	r := rowAge{seconds: a.Seconds, error: float32(a.Error), method: a.Method}
-	if float64(r.error) < a.Error { // a bound may only grow by rounding
-		r.error = math.Nextafter32(r.error, float32(math.Inf(1)))
-	}
+	r := rowAge{seconds: a.Seconds, error: float32(a.Error * 1.0000002), method: a.Method} // a bound may only grow by rounding
 	if a.Method != MethodUnknown {
 		return r
 	}

@@ -68,6 +68,7 @@ func NewBuilder(prev *Snapshot, opts BuildOptions) *Builder {
 	b.snap.Cluster = Cluster{Name: opts.ClusterName, Controller: -1, TransactionState: true}
 	if prev != nil {
 		b.snap.Cluster = prev.Cluster
+		b.snap.Cluster.Brokers = append([]Broker(nil), prev.Cluster.Brokers...) // Cluster lets a source write to it
 		b.snap.Cluster.Name = opts.ClusterName
 	}
 	return b
@@ -122,7 +123,7 @@ func (b *Builder) TopicUnread(name string, why Reason) {
 	}
 	d := &topicDraft{Topic: &Topic{Name: name, Reason: why}}
 	if why.Passing() && b.prev != nil {
-		if p, ok := b.prev.Topic(name); ok && p.Reason == ReasonNone {
+		if p, ok := b.prev.Topic(name); ok && p.Partitions() > 0 && (p.Reason == ReasonNone || p.Reason.Passing()) {
 			d.ID, d.Leader, d.prev, d.exists = p.ID, p.Leader, p, true
 		}
 	}
@@ -164,7 +165,8 @@ type GroupFacts struct {
 	At        time.Time // of the describe
 
 	MembersKnown bool // false where a description comes without members
-	Members      []Member
+	// Members are the builder's from here on: it sorts and dates them.
+	Members []Member
 }
 
 // AddGroup adds a group. A group that is not added is gone: a source leaves

@@ -117,6 +117,50 @@ func TestKeptRowIsNoOlderThanItsOldestNumber(t *testing.T) {
 	}
 }
 
+func TestTopicsThatCannotBeReadForSeveralPolls(t *testing.T) {
+	unread := func(w *world) {
+		w.topics["a"].unread, w.topics["a"].endUnread[0] = ReasonTimeout, ReasonTimeout
+	}
+	unlisted := func(w *world) {
+		why := ReasonTimeout
+		w.keepTopics, w.topics["a"].endUnread[0] = &why, ReasonTimeout
+	}
+	for why, fail := range map[string]func(w *world){"one topic's metadata": unread, "all metadata": unlisted} {
+		t.Run(why, func(t *testing.T) {
+			w := keeper()
+			fail(w)
+			for range 3 {
+				wantLines(t, rowsOf(mustGroup(t, w.poll(), "g")), "a/0 0..100 at 40 lag 60 ok stale timeout")
+				w.after(time.Minute)
+			}
+			w.after(3 * time.Minute)
+			wantLines(t, rowsOf(mustGroup(t, w.poll(), "g")), "a/0 ?..? at 40 lag ? unknown timeout")
+		})
+	}
+	t.Run("denied before, and no metadata now", func(t *testing.T) {
+		w := keeper()
+		w.topics["a"].unread = ReasonDenied
+		w.poll()
+		why := ReasonTimeout
+		w.keepTopics = &why
+		wantLines(t, rowsOf(mustGroup(t, w.after(time.Second).poll(), "g")), "a/0 ?..? at 40 lag ? unknown denied")
+	})
+}
+
+func TestWhatASourceWritesStaysInItsPoll(t *testing.T) {
+	w := keeper()
+	w.cluster = &Cluster{ID: "id", Brokers: []Broker{{ID: 1}}}
+	first := w.poll()
+	b := NewBuilder(first, w.opts)
+	b.Cluster().Brokers[0].Reason = ReasonTimeout
+	if first.Cluster.Brokers[0].Reason != ReasonNone {
+		t.Error("the snapshot before was changed")
+	}
+	if s := b.Finish(w.now, 0); s.Cluster.ID != "id" || s.Cluster.Brokers[0].Reason != ReasonTimeout {
+		t.Errorf("cluster %+v", s.Cluster)
+	}
+}
+
 func TestZombieStaysRejected(t *testing.T) {
 	w := newWorld()
 	w.topic("a", part{0, 100}).epoch = 7

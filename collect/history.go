@@ -132,6 +132,7 @@ func (h *partitionTimes) endAfter(offset int64) int {
 type span struct {
 	from, to int64 // Unix nanoseconds; from is 0 where there is no lower end
 	exact    bool
+	next     int // index of the first log end beyond the record
 }
 
 // when bounds the moment at which the record at an offset was written.
@@ -141,7 +142,7 @@ func (h *partitionTimes) when(offset, now int64) (span, bool) {
 		a := h.anchors[i]
 		switch {
 		case a.offset == offset:
-			return span{a.at, a.at, true}, true
+			return span{from: a.at, to: a.at, exact: true}, true
 		case a.offset < offset:
 			s.from = max(s.from, a.at)
 		default:
@@ -149,6 +150,7 @@ func (h *partitionTimes) when(offset, now int64) (span, bool) {
 		}
 	}
 	i := h.endAfter(offset)
+	s.next = i
 	if i > 0 {
 		s.from = max(s.from, h.ends[i-1].last)
 	}
@@ -199,7 +201,7 @@ func (h *partitionTimes) why() SecondsReason {
 // between places an offset within a span by the log ends at both sides.
 func (h *partitionTimes) between(offset int64, s span) int64 {
 	lo, hi := int64(-1), int64(-1)
-	i := h.endAfter(offset)
+	i := s.next
 	if i > 0 && h.ends[i-1].last == s.from {
 		lo = h.ends[i-1].end
 	}

@@ -36,6 +36,10 @@ func (t *tracker) rebalances(g *Group, m *groupMemory) []Event {
 	before := m.state
 	m.state = g.State
 	var events []Event
+	if m.typ != "" && m.typ != g.Type {
+		events = append(events, t.typeChange(g, m.typ, before))
+	}
+	m.typ = g.Type
 	if g.Rebalancing() || g.State == StateNotReady {
 		if before == "" {
 			t.firstSeen(g, m, &events)
@@ -84,6 +88,13 @@ func (t *tracker) stateChange(g *Group, before string) Event {
 	e.StateFrom, e.StateTo, e.MembersAfter = before, g.State, int64(len(g.Members))
 	e.GenerationTo = g.Generation
 	e.Text = fmt.Sprintf("group %s went from %s to %s", g.Name, before, g.State)
+	return e
+}
+
+func (t *tracker) typeChange(g *Group, from GroupType, before string) Event {
+	e := t.event(g.Name, EventGroup, g.DescribedAt)
+	e.StateFrom, e.StateTo, e.MembersAfter = before, g.State, int64(len(g.Members))
+	e.Text = fmt.Sprintf("group %s went from type %s to %s", g.Name, from, g.Type)
 	return e
 }
 

@@ -179,6 +179,12 @@ func TestRebalanceEvents(t *testing.T) {
 			[]string{"rebalance x1 unknown moved 0 gained 0 lost 0 kept 0"},
 			1, 0,
 		},
+		{
+			"the group goes over to the new protocol", all(members(a), generation(4, SourceMemberMetadata)),
+			[]step{func(w *watched) { w.groups["g"].facts.Assignor = "range" }, all(members(a), consumerType, generation(5, SourceEpoch)), all(members(a), consumerType, generation(6, SourceEpoch))},
+			[]string{"group g Stable -> Stable", "rebalance x1 assignor_changed moved 0 gained 0 lost 0 kept 2", "rebalance x1 epoch moved 0 gained 0 lost 0 kept 2"},
+			2, 0,
+		},
 		{"the group is deleted", members(a), []step{func(w *watched) { delete(w.groups, "g") }}, []string{"group g Stable -> "}, -1, 0},
 	} {
 		t.Run(c.why, func(t *testing.T) {

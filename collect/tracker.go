@@ -102,4 +102,5 @@ type groupMemory struct {
 
 	rebalance rebalanceMemory
 	state     string
+	typ       GroupType
 }
