@@ -21,7 +21,7 @@ const (
 	kindStreams              // StreamsGroupDescribe
 )
 
-var allKinds = []kind{kindClassic, kindConsumer, kindShare, kindStreams}
+func allKinds() [4]kind { return [...]kind{kindClassic, kindConsumer, kindShare, kindStreams} }
 
 func (k kind) groupType() collect.GroupType {
 	return [...]collect.GroupType{collect.TypeClassic, collect.TypeConsumer, collect.TypeShare, collect.TypeStreams}[k]
@@ -125,7 +125,7 @@ func (p *poll) send(w work) (map[string][]answer, map[int32]collect.Reason) {
 	parts := make([][]answer, len(ids))
 	failed := p.each(collect.StageDescribe, ids, func(c *call) error {
 		i := slices.Index(ids, c.n.id)
-		for _, k := range allKinds {
+		for _, k := range allKinds() {
 			for chunk := range slices.Chunk(w[c.n.id][k], describeChunk) {
 				as, err := p.describeChunk(c, k, chunk)
 				if err != nil {
@@ -257,7 +257,7 @@ func (p *poll) sift(answers map[string][]answer, failed map[int32]collect.Reason
 		case a.verdict == found && !suspicious(g, a):
 			g.take(a)
 		case a.verdict == found, a.verdict == notFound, a.verdict == unsupported && !g.listed:
-			for _, k := range allKinds {
+			for _, k := range allKinds() {
 				if k != a.kind {
 					next.add(a.node, k, name)
 				}
@@ -285,7 +285,7 @@ func (g *group) take(a answer) {
 	g.facts = a.facts
 	g.facts.Name, g.facts.Type = g.name, a.kind.groupType()
 	if g.facts.ProtocolType == "" {
-		g.facts.ProtocolType = protocolOf[g.facts.Type]
+		g.facts.ProtocolType = protocolOf(g.facts.Type)
 	}
 	g.typ, g.typeTold = g.facts.Type, told || len(a.facts.Members) > 0 || a.kind != kindClassic
 	g.node, g.listed, g.phantom = a.node, true, false

@@ -50,9 +50,18 @@ func kindOf(t collect.GroupType) (k kind, ok bool) {
 	return 0, false
 }
 
-// protocolTypes are what brokers that give no protocol type with the list mean.
-var protocolOf = map[collect.GroupType]string{
-	collect.TypeConsumer: "consumer", collect.TypeShare: "share", collect.TypeStreams: "streams",
+// protocolOf is the protocol type of a type of group, which some brokers leave
+// out; "" where the type does not tell it.
+func protocolOf(t collect.GroupType) string {
+	switch t {
+	case collect.TypeConsumer:
+		return consumerProtocol
+	case collect.TypeShare:
+		return "share"
+	case collect.TypeStreams:
+		return "streams"
+	}
+	return ""
 }
 
 // begin starts the facts of a group for this poll, with nothing described.
@@ -62,7 +71,7 @@ func (g *group) begin() {
 		Name: g.name, Type: g.typ, State: g.state, ProtocolType: g.protocol, Coordinator: g.node,
 		Generation: collect.Generation{Value: collect.Unknown},
 	}
-	if p, ok := protocolOf[g.typ]; ok {
+	if p := protocolOf(g.typ); p != "" {
 		g.facts.ProtocolType = p
 	}
 }
