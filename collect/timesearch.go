@@ -81,10 +81,6 @@ func (s *search) answer(a TimeAnswer, now time.Time) {
 		s.failed, s.done = true, true
 		return
 	}
-	if s.round > searchRounds {
-		s.done = true
-		return
-	}
 	switch s.stage {
 	case askNewest:
 		s.takeNewest(a, now)
@@ -93,6 +89,7 @@ func (s *search) answer(a TimeAnswer, now time.Time) {
 	default:
 		s.narrow(a)
 	}
+	s.done = s.done || s.round >= searchRounds
 }
 
 // takeNewest decides whether a search can be trusted. One timestamp in the

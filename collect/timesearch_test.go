@@ -293,7 +293,7 @@ func TestTimeSearchOnRandomLogs(t *testing.T) {
 			}
 			mean := float64(total) / logs
 			t.Logf("%.1f rounds on average, %d at most, %d of %d exact", mean, worst, exact, logs)
-			if mean > shape.rounds || worst > searchRounds+1 {
+			if mean > shape.rounds || worst > searchRounds {
 				t.Errorf("%.1f rounds on average, %d at most; want %g, %d", mean, worst, shape.rounds, searchRounds)
 			}
 		})
