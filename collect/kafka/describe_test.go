@@ -3,9 +3,9 @@ package kafka
 import (
 	"reflect"
 	"testing"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -169,16 +169,10 @@ func TestShareGroup(t *testing.T) {
 		for !cl.PollFetches(t.Context()).IsClientClosed() {
 		}
 	}()
-	if _, err := b.c.WaitGroupStable(t.Context(), "queue", 1); err != nil {
+	if _, err := b.c.WaitGroupInfo(t.Context(), "queue", func(g *kfake.GroupInfo) bool { return g != nil && g.NumAssigned() == 2 }); err != nil {
 		t.Fatal(err)
 	}
-	var s *collect.Snapshot
-	for range 100 { // until its first heartbeat has brought it partitions
-		if s = b.poll(); ownersText(s, "queue") != "" {
-			break
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+	s := b.poll()
 	b.wantGroup(s, "queue", "share Stable  members=1 lag=-1/0 unknown=2 stale=0")
 	if got, want := ownersText(s, "queue"), "market-updates/0=pod-1 market-updates/1=pod-1"; got != want {
 		t.Errorf("owners %s, want %s", got, want)
