@@ -3,6 +3,7 @@ package collect
 import (
 	"math"
 	"sort"
+	"sync/atomic"
 	"time"
 )
 
@@ -140,7 +141,7 @@ func (b *Builder) Finish(at time.Time, took time.Duration) *Snapshot {
 		s.Groups = append(s.Groups, g)
 	}
 	s.Complete = s.Reached && b.complete()
-	s.expires = s.expiry()
+	s.expires, s.later = s.expiry(), new(atomic.Pointer[Snapshot])
 	return s
 }
 

@@ -1,6 +1,9 @@
 package collect
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // expiry is when the oldest number shown becomes too old; zero without any.
 func (s *Snapshot) expiry() time.Time {
@@ -25,7 +28,9 @@ func (s *Snapshot) expiry() time.Time {
 			older(g.DescribedAt.UnixNano())
 		}
 		for _, gt := range g.Topics {
-			older(gt.commitsAt)
+			if !gt.expired {
+				older(gt.commitsAt)
+			}
 			if gt.stale != ReasonNone { // its log ends may be those of an older poll
 				ends(gt.Topic)
 			}
@@ -40,10 +45,16 @@ func (s *Snapshot) expiry() time.Time {
 // At is the snapshot as it may be shown at a later moment: the snapshot itself
 // while all its numbers may stand, otherwise a copy in which those that are
 // older than StaleAfter are unknown. A poll that hangs must not leave a frozen
-// number that looks healthy.
+// number that looks healthy. The copy is kept: readers that come back before
+// more expires get the same one.
 func (s *Snapshot) At(now time.Time) *Snapshot {
-	if s.expires.IsZero() || !now.After(s.expires) {
+	if s.stands(now) {
 		return s
+	}
+	if s.later != nil {
+		if l := s.later.Load(); l != nil && l.stands(now) && !now.Before(l.shownAt) {
+			return l
+		}
 	}
 	limit := now.Add(-s.StaleAfter).UnixNano()
 	out := *s
@@ -67,8 +78,16 @@ func (s *Snapshot) At(now time.Time) *Snapshot {
 			out.Complete = false
 		}
 	}
-	out.expires = out.expiry()
+	out.expires, out.shownAt, out.later = out.expiry(), now, nil
+	if s.later != nil {
+		s.later.Store(&out)
+	}
 	return &out
+}
+
+// stands reports whether nothing shown is too old at a moment.
+func (s *Snapshot) stands(now time.Time) bool {
+	return s.expires.IsZero() || !now.After(s.expires)
 }
 
 // expired is the topic without log ends read before limit.
@@ -82,10 +101,12 @@ func (t *Topic) expired(limit int64) *Topic {
 			c := *t
 			n = &c
 			n.LogEnd = append([]int64(nil), t.LogEnd...)
+			n.LogStart = append([]int64(nil), t.LogStart...)
+			n.LastStable = append([]int64(nil), t.LastStable...)
 			n.EndReason = append(make([]Reason, 0, len(t.LogEnd)), t.EndReason...)
 			n.EndReason = n.EndReason[:len(t.LogEnd)]
 		}
-		n.LogEnd[p] = Unknown
+		n.LogEnd[p], n.LogStart[p], n.LastStable[p] = Unknown, Unknown, Unknown
 		if n.EndReason[p] == ReasonNone {
 			n.EndReason[p] = ReasonTimeout
 		}
@@ -105,7 +126,7 @@ func (g *Group) expired(limit int64, renew func(*Topic) *Topic) *Group {
 			for k := range n.Committed {
 				n.Committed[k] = Unknown
 			}
-			if n.stale == ReasonNone {
+			if n.expired = true; n.stale == ReasonNone {
 				n.stale = ReasonTimeout
 			}
 		}
@@ -113,6 +134,7 @@ func (g *Group) expired(limit int64, renew func(*Topic) *Topic) *Group {
 	}
 	if !g.DescribedAt.IsZero() && g.DescribedAt.UnixNano() < limit {
 		c.State, c.MembersKnown, c.Members = StateUnknown, false, nil
+		c.Generation = Generation{Value: Unknown}
 		if c.Reason == ReasonNone {
 			c.Reason = ReasonTimeout
 		}
@@ -121,6 +143,9 @@ func (g *Group) expired(limit int64, renew func(*Topic) *Topic) *Group {
 		}
 	}
 	c.sum()
+	if c.Lag.Records < 0 {
+		c.Produced, c.Consumed, c.Drain = math.NaN(), math.NaN(), math.NaN()
+	}
 	if c.MembersKnown {
 		c.Assignment.SkewRate = g.Assignment.SkewRate
 	}

@@ -182,6 +182,7 @@ type GroupTopic struct {
 
 	commitsAt int64 // Unix nanoseconds; the group's, but for kept rows
 	stale     Reason
+	expired   bool // the commits are too old to show
 
 	// The tracker's arrays, one element a row; nil until it has something.
 

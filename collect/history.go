@@ -11,6 +11,9 @@ import (
 const (
 	maxSeen    = 48 // distinct log ends
 	maxAnchors = 32 // records whose timestamp a search found
+	// leastLimit is the smallest lower limit that says something: after a first
+	// look every record is at least as old as that look, some milliseconds.
+	leastLimit = 1.0
 	// skewPause keeps logs with timestamps in the future, which grow all the
 	// time, from taking the others' place in the search.
 	skewPause = time.Minute
@@ -183,8 +186,7 @@ func (h *partitionTimes) age(offset int64, now time.Time) Age {
 		guess := h.between(offset, s)
 		return Age{Seconds: seconds(at - guess), Error: seconds(max(guess-s.from, s.to-guess)), Method: MethodInterpolated}
 	case at > s.to:
-		a := Age{Seconds: seconds(at - s.to), Method: MethodAtLeast}
-		if a.Seconds > 0 {
+		if a := (Age{Seconds: seconds(at - s.to), Method: MethodAtLeast}); a.Seconds >= leastLimit {
 			return a
 		}
 	}

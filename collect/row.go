@@ -138,6 +138,13 @@ func (gt *GroupTopic) position(i, p int) int64 {
 	return max(gt.Committed[i], gt.Topic.LogStart[p])
 }
 
+// Lag is the lag of row i in records, Unknown if not known: what Row says of
+// it, without the rest.
+func (gt *GroupTopic) Lag(i int) int64 { return gt.lagAt(i).lag }
+
+// Age is the time lag of row i, as Row gives it.
+func (gt *GroupTopic) Age(i int) Age { return gt.age(i, gt.lagAt(i)) }
+
 // A Row is one partition of a group with everything known of it.
 type Row struct {
 	Topic     string

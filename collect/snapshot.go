@@ -2,6 +2,7 @@ package collect
 
 import (
 	"sort"
+	"sync/atomic"
 	"time"
 )
 
@@ -46,6 +47,10 @@ type Snapshot struct {
 	// expires is the earliest moment at which some row's numbers become too
 	// old to show; zero if there is none.
 	expires time.Time
+	// shownAt is the moment a copy made by At is for; later keeps the newest
+	// such copy.
+	shownAt time.Time
+	later   *atomic.Pointer[Snapshot]
 }
 
 // Cluster is what the brokers say of themselves.
@@ -93,6 +98,7 @@ type Problem struct {
 	Partition int32 // -1 if none
 	Reason    Reason
 	Error     string // the error in words, never a secret
+	Hint      string // what would mend it, "" where nothing is sure to
 }
 
 // Stage names a part of a poll.

@@ -48,14 +48,32 @@ func (g *Group) totals(loads []float64) Totals {
 			}
 		}
 	}
-	if t.Known == 0 && (t.Unknown > 0 || g.CommitsReason != ReasonNone) {
+	veiled := g.veiled()
+	if t.Known == 0 && (t.Unknown > 0 || g.CommitsReason != ReasonNone || veiled) {
 		t.Records, t.Max, t.Stable = Unknown, Unknown, Unknown
 	}
-	if t.Unknown > 0 || t.Stale > 0 || g.CommitsReason != ReasonNone {
+	if t.Unknown > 0 || t.Stale > 0 || g.CommitsReason != ReasonNone || veiled {
 		t.Complete = false
 	}
-	t.Age = worst.age(g, t.Known)
+	if t.Age = worst.age(g, t.Known); veiled {
+		t.Age = unknownAge("")
+	}
 	return t
+}
+
+// veiled reports whether the group has no rows only because brokers hide what
+// its members subscribe to while it rebalances: a group seen first in that
+// moment, without commits, has a lag that nobody knows, and not lag 0.
+func (g *Group) veiled() bool {
+	if len(g.Topics) > 0 || len(g.Members) == 0 || !g.Rebalancing() || !g.consumes() {
+		return false
+	}
+	for i := range g.Members {
+		if g.Members[i].Subscribed == nil && g.Members[i].Regex == "" {
+			return true
+		}
+	}
+	return false
 }
 
 // sum works out everything that is counted over the group's rows.

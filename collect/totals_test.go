@@ -169,3 +169,38 @@ func TestMemberTotalsOfSharedPartitions(t *testing.T) {
 		t.Errorf("the row counts more than once: %s", sums(g.Lag))
 	}
 }
+
+// A group that rebalances before its first commit hides what it subscribes to:
+// it has no rows, and is not at lag 0 for that.
+func TestGroupThatHidesItsTopicsHasNoTotal(t *testing.T) {
+	hidden := Member{ID: "m", ClientID: "pod-1", Generation: -1, Epoch: -1, Decode: DecodeEmpty}
+	tests := []struct {
+		name    string
+		state   string
+		ptype   string
+		members []Member
+		want    int64
+	}{
+		{"preparing, subscription hidden", StatePreparingRebalance, "consumer", []Member{hidden}, Unknown},
+		{"completing, subscription hidden", StateCompletingRebalance, "consumer", []Member{hidden}, Unknown},
+		{"stable members that subscribe to nothing", StateStable, "consumer", []Member{hidden}, 0},
+		{"no members left", StateEmpty, "consumer", nil, 0},
+		{"another protocol has no topics", StatePreparingRebalance, "connect", []Member{hidden}, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			b := NewBuilder(nil, BuildOptions{StaleAfter: time.Minute})
+			b.Reached()
+			b.AddGroup(GroupFacts{
+				Name: "g", Type: TypeClassic, State: tt.state, ProtocolType: tt.ptype, Generation: Generation{Value: Unknown},
+				Described: true, At: epoch, MembersKnown: true, Members: tt.members,
+			})
+			b.AddCommits("g", epoch, nil)
+			b.Layout()
+			g, _ := b.Finish(epoch, 0).Group("g")
+			if g.Lag.Records != tt.want || g.Lag.Complete != (tt.want == 0) || g.Lag.Age.Known() != (tt.want == 0) {
+				t.Errorf("records %d, complete %v, age %v; want %d", g.Lag.Records, g.Lag.Complete, g.Lag.Age, tt.want)
+			}
+		})
+	}
+}
