@@ -61,8 +61,8 @@ func perRow(value func(gt *collect.GroupTopic, i int) (v int64, known bool)) fun
 }
 
 func lagOfRow(gt *collect.GroupTopic, i int) (int64, bool) {
-	r := gt.Row(i)
-	return r.Lag, r.Lag >= 0
+	lag := gt.Lag(i)
+	return lag, lag >= 0
 }
 
 func commitOfRow(gt *collect.GroupTopic, i int) (int64, bool) {
@@ -85,7 +85,7 @@ func writeRowSeconds(e *encoder, c *cluster) {
 		labels = c.topicLabels(labels, g, gt)
 		e.rows(labels)
 		for i := range gt.Committed {
-			if a := gt.Row(i).Age; a.Known() {
+			if a := gt.Age(i); a.Known() {
 				e.rowSeconds(gt.Partition(i), a.Seconds)
 			}
 		}

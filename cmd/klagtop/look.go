@@ -67,13 +67,28 @@ func (p *program) unreachable(cfg config.Config, s *collect.Snapshot) {
 		p.tell("error", "no broker of "+strings.Join(cfg.Kafka.Brokers, ", ")+" can be reached")
 	}
 	p.problems(s)
-	p.hint("check --brokers, the TLS and login settings, and --timeout (" + cfg.Timeout.String() + ")")
+	if !p.mend(s) {
+		p.hint("check --brokers, the TLS and login settings, and --timeout (" + cfg.Timeout.String() + ")")
+	}
+}
+
+// mend gives the hints that problems come with, each once; false without any.
+func (p *program) mend(s *collect.Snapshot) bool {
+	told := map[string]bool{}
+	for i := range s.Problems {
+		if h := s.Problems[i].Hint; h != "" && !told[h] {
+			told[h] = true
+			p.hint(h)
+		}
+	}
+	return len(told) > 0
 }
 
 // partial says what is missing from numbers that are shown.
 func (p *program) partial(s *collect.Snapshot) {
 	if len(s.Problems) > 0 {
 		p.problems(s)
+		p.mend(s)
 		return
 	}
 	var groups int

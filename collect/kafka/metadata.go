@@ -75,7 +75,7 @@ func (p *poll) metadataFailed(errs []addrError) collect.Reason {
 	}
 	for _, e := range errs {
 		why, stage := ReasonOf(e.err), collect.StageMetadata
-		text, _ := Explain(e.err)
+		text, hint := Explain(e.err)
 		if e.addr != "" {
 			text = e.addr + ": " + text
 		}
@@ -86,7 +86,7 @@ func (p *poll) metadataFailed(errs []addrError) collect.Reason {
 			}
 		}
 		p.problems.add(problemKey{stage: stage, broker: e.id, reason: why},
-			collect.Problem{Stage: stage, Broker: e.id, Partition: -1, Reason: why, Error: text})
+			collect.Problem{Stage: stage, Broker: e.id, Partition: -1, Reason: why, Error: text, Hint: hint})
 	}
 	return ReasonOf(errs[0].err)
 }

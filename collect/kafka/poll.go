@@ -197,8 +197,9 @@ func (ps *problems) add(key problemKey, p collect.Problem) {
 }
 
 func (ps *problems) broker(stage collect.Stage, id int32, why collect.Reason, err error) {
-	text, _ := Explain(err)
-	ps.add(problemKey{stage: stage, broker: id, reason: why}, collect.Problem{Stage: stage, Broker: id, Partition: -1, Reason: why, Error: text})
+	text, hint := Explain(err)
+	ps.add(problemKey{stage: stage, broker: id, reason: why},
+		collect.Problem{Stage: stage, Broker: id, Partition: -1, Reason: why, Error: text, Hint: hint})
 }
 
 func (ps *problems) group(stage collect.Stage, broker int32, group string, why collect.Reason, text string) {

@@ -3,6 +3,7 @@ package kafka
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"sync"
@@ -291,6 +292,8 @@ func (s *Source) OffsetsAt(ctx context.Context, queries []collect.TimeQuery) []c
 		wants = append(wants, *w)
 	}
 	slices.SortFunc(wants, func(a, b want) int { return cmp.Compare(a.topic, b.topic) })
+	ctx, cancel := unhurried(ctx)
+	defer cancel()
 	p := s.newPoll(ctx, collect.Ask{})
 	p.hurried = true // what is left of an interval may be next to nothing
 	p.listOffsets(offsetQuery{
@@ -301,6 +304,26 @@ func (s *Source) OffsetsAt(ctx context.Context, queries []collect.TimeQuery) []c
 		unread: func(w *want, q int32, why collect.Reason) { out[index[topicPart{w.topic, q}]].Reason = why },
 	}, wants)
 	return out
+}
+
+// searchFloor is the least time a search's question is given. One that is cut
+// off takes its connection with it, and the next poll would have to dial.
+const searchFloor = time.Second
+
+// unhurried gives a context at least searchFloor, but ends with it when it is
+// cancelled: then nobody wants the answer any more.
+func unhurried(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok || time.Until(deadline) >= searchFloor {
+		return ctx, func() {}
+	}
+	longer, cancel := context.WithTimeout(context.WithoutCancel(ctx), searchFloor)
+	stop := context.AfterFunc(ctx, func() {
+		if errors.Is(ctx.Err(), context.Canceled) {
+			cancel()
+		}
+	})
+	return longer, func() { stop(); cancel() }
 }
 
 type topicPart struct {
