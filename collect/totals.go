@@ -55,9 +55,7 @@ func (g *Group) totals(loads []float64) Totals {
 	if t.Unknown > 0 || t.Stale > 0 || g.CommitsReason != ReasonNone || veiled {
 		t.Complete = false
 	}
-	if t.Age = worst.age(g, t.Known); veiled {
-		t.Age = unknownAge("")
-	}
+	t.Age = worst.age(g, t.Known)
 	return t
 }
 
