@@ -71,60 +71,95 @@ func (h *topicTimes) date(gt *GroupTopic, now time.Time) {
 	}
 }
 
+// A wish is the row of a partition that a search would help most.
+type wish struct {
+	target, lag int64 // offset of the first unread record; 0 lag: no wish
+}
+
 // wanted lists what is worth a search: the first unread record of rows whose
 // age is not known well enough, one a partition, those furthest behind first.
 func (t *tracker) wanted(s *Snapshot) []*search {
-	type candidate struct {
-		search
-		lag int64
-	}
-	best := map[topicPartition]candidate{}
+	wishes := map[string][]wish{} // by topic, then by partition: no map of a million rows
 	for _, g := range s.Groups {
 		for _, gt := range g.Topics {
 			if gt.Topic.Reason != ReasonNone || gt.Orphaned {
 				continue
 			}
-			h := t.times(gt.Topic)
-			for i := range gt.Committed {
-				if gt.ages != nil && !vague(gt.ages[i].age()) {
-					continue
-				}
-				l := gt.lagAt(i)
-				p := int(gt.Partition(i))
-				if l.lag <= 0 || l.stale || h.parts[p].unsearchable != "" || h.parts[p].tried == gt.position(i, p) {
-					continue
-				}
-				at := gt.position(i, p)
-				key := topicPartition{gt.Topic.Name, int32(p)}
-				if best[key].lag < l.lag && vague(h.parts[p].age(at, s.TakenAt)) {
-					best[key] = candidate{search{topic: key.topic, partition: key.partition, target: at}, l.lag}
-				}
+			name := gt.Topic.Name
+			wishes[name] = t.times(gt.Topic).wishes(gt, wishes[name], s)
+		}
+	}
+	var all []*search
+	var lags []int64
+	for name, ws := range wishes {
+		for p, w := range ws {
+			if w.lag > 0 {
+				all = append(all, &search{topic: name, partition: int32(p), target: w.target})
+				lags = append(lags, w.lag)
 			}
 		}
 	}
-	all := make([]candidate, 0, len(best))
-	for _, c := range best {
-		all = append(all, c)
+	sort.Sort(byLag{all, lags})
+	return all[:min(len(all), searchPartitions)]
+}
+
+// wishes adds a group's rows on a topic to what is wished for its partitions.
+func (h *topicTimes) wishes(gt *GroupTopic, best []wish, s *Snapshot) []wish {
+	for i := range gt.Committed {
+		if gt.ages != nil && !gt.ages[i].vague() {
+			continue
+		}
+		l := gt.lagAt(i)
+		p := int(gt.Partition(i))
+		if l.lag <= 0 || l.stale || p < len(best) && best[p].lag >= l.lag {
+			continue
+		}
+		part, at := &h.parts[p], gt.position(i, p)
+		if part.unsearchable != "" || part.tried == at || gt.ages == nil && !vague(part.age(at, s.TakenAt)) {
+			continue
+		}
+		if best == nil {
+			best = make([]wish, len(h.parts))
+		}
+		best[p] = wish{at, l.lag}
 	}
-	sort.Slice(all, func(i, j int) bool {
-		a, b := &all[i], &all[j]
-		return a.lag > b.lag || a.lag == b.lag && (a.topic < b.topic || a.topic == b.topic && a.partition < b.partition)
-	})
-	out := make([]*search, 0, min(len(all), searchPartitions))
-	for i := range all[:min(len(all), searchPartitions)] {
-		out = append(out, &all[i].search)
+	return best
+}
+
+// byLag sorts searches by lag, the largest first, then by name.
+type byLag struct {
+	searches []*search
+	lags     []int64
+}
+
+func (b byLag) Len() int { return len(b.searches) }
+
+func (b byLag) Less(i, j int) bool {
+	x, y := b.searches[i], b.searches[j]
+	switch {
+	case b.lags[i] != b.lags[j]:
+		return b.lags[i] > b.lags[j]
+	case x.topic != y.topic:
+		return x.topic < y.topic
 	}
-	return out
+	return x.partition < y.partition
+}
+
+func (b byLag) Swap(i, j int) {
+	b.searches[i], b.searches[j] = b.searches[j], b.searches[i]
+	b.lags[i], b.lags[j] = b.lags[j], b.lags[i]
 }
 
 // vague reports whether an age is worth a search: not known, a mere lower
 // limit, or with an error above 10 s and a tenth of itself.
-func vague(a Age) bool {
-	switch a.Method {
+func vague(a Age) bool { return compactAge(a).vague() }
+
+func (r rowAge) vague() bool {
+	switch r.method {
 	case MethodExact:
 		return false
 	case MethodInterpolated:
-		return a.Error > max(10, a.Seconds/10)
+		return float64(r.error) > max(10, r.seconds/10)
 	}
 	return true
 }
