@@ -24,13 +24,20 @@ func (e *Exporter) routeAPI(mux *http.ServeMux) {
 		e.log.Error("the JSON API will not be compressed", "error", err)
 		compress = func(h http.Handler) http.HandlerFunc { return h.ServeHTTP }
 	}
-	handle := func(pattern string, f http.HandlerFunc) { mux.Handle(pattern, compress(f)) }
-	handle("GET /api/v1/clusters", e.serveClusters)
-	handle("GET /api/v1/groups", e.serveGroups)
-	handle("GET /api/v1/groups/{$}", e.serveGroup)
-	handle("GET /api/v1/groups/{group}", e.serveGroup)
-	handle("GET /api/v1/events", e.serveEvents)
-	handle("/api/", func(w http.ResponseWriter, r *http.Request) {
+	handle := func(pattern string, f http.HandlerFunc) {
+		mux.Handle("GET "+pattern, compress(f))
+		// without this, the pattern for all other paths would say that there is no such path
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Allow", "GET, HEAD")
+			refuse(w, http.StatusMethodNotAllowed, "klagtop only reads: want GET or HEAD")
+		})
+	}
+	handle("/api/v1/clusters", e.serveClusters)
+	handle("/api/v1/groups", e.serveGroups)
+	handle("/api/v1/groups/{$}", e.serveGroup)
+	handle("/api/v1/groups/{group}", e.serveGroup)
+	handle("/api/v1/events", e.serveEvents)
+	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, fmt.Sprintf("no such path: %s", r.URL.Path))
 	})
 }
@@ -101,21 +108,25 @@ func (e *Exporter) serveGroups(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, fmt.Sprintf("detail=%s: want group, or no detail", detail))
 		return
 	}
-	e.serveDocument(w, r, o)
+	e.serveDocument(w, r, func(*collect.Snapshot) document.Options { return o })
 }
 
-// serveGroup answers with one group's document, found by its id or, where the
-// id is not valid UTF-8, by the text that documents give it.
+// serveGroup answers with one group's document, found by the text that
+// documents give its id or, where that finds none, by the id itself.
 func (e *Exporter) serveGroup(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("group")
-	e.serveDocument(w, r, document.Options{Groups: func(g *collect.Group) bool {
-		return g.Name == name || document.Text(g.Name) == name
-	}})
+	e.serveDocument(w, r, func(s *collect.Snapshot) document.Options {
+		spelled := func(g *collect.Group) bool { return document.Text(g.Name) == name }
+		if anyGroup(s, spelled) {
+			return document.Options{Groups: spelled}
+		}
+		return document.Options{Groups: func(g *collect.Group) bool { return g.Name == name }}
+	})
 }
 
-// serveDocument streams what o selects of the cluster that is asked for. A
+// serveDocument streams what is chosen of the cluster that is asked for. A
 // selection of groups that selects none is a 404.
-func (e *Exporter) serveDocument(w http.ResponseWriter, r *http.Request, o document.Options) {
+func (e *Exporter) serveDocument(w http.ResponseWriter, r *http.Request, choose func(*collect.Snapshot) document.Options) {
 	f, ok := e.feed(w, r)
 	if !ok {
 		return
@@ -125,6 +136,7 @@ func (e *Exporter) serveDocument(w http.ResponseWriter, r *http.Request, o docum
 		refuse(w, http.StatusServiceUnavailable, fmt.Sprintf("the first poll of cluster %q has not ended", f.Name))
 		return
 	}
+	o := choose(s)
 	if o.Groups != nil && !anyGroup(s, o.Groups) {
 		refuse(w, http.StatusNotFound, fmt.Sprintf("no group %q in cluster %q", r.PathValue("group"), f.Name))
 		return

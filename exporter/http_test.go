@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -174,7 +175,7 @@ func TestGroupsAreTheDocument(t *testing.T) {
 func TestOneGroup(t *testing.T) {
 	b := newBed()
 	b.topic("t", 1)
-	names := []string{"ticker", "", "a/b", "a b", "..", "100%", "市場", "bad-\xff", `q"q`, "a?b#c"}
+	names := []string{"ticker", "", "a/b", "a b", "..", "100%", "市場", "bad-\xff", `bad-\xff`, `q"q`, "a?b#c"}
 	for _, n := range names {
 		b.empty(n, "t")
 	}
@@ -183,13 +184,26 @@ func TestOneGroup(t *testing.T) {
 		return strings.ReplaceAll(url.PathEscape(n), ".", "%2E") // or a client would make a path of ".."
 	}
 	for _, n := range names {
-		d := decodeDocument(t, s, "/api/v1/groups/"+escape(n))
+		d := decodeDocument(t, s, "/api/v1/groups/"+escape(document.Text(n)))
 		if len(d.Groups) != 1 || d.Groups[0].Group != document.Text(n) {
 			t.Errorf("%q: got %v", n, d.Groups)
 		}
 	}
-	if d := decodeDocument(t, s, "/api/v1/groups/"+escape(`bad-\xff`)); len(d.Groups) != 1 {
-		t.Error("a group is not found by the name that documents give it")
+	if d := decodeDocument(t, s, "/api/v1/groups/"+escape("bad-\xff")); len(d.Groups) != 1 || d.Groups[0].Group != `bad-\xff` {
+		t.Error("a group is not found by its own bytes")
+	}
+}
+
+func TestTheAPIOnlyReads(t *testing.T) {
+	s := serve(t, Options{}, everything())
+	for _, path := range []string{"/api/v1/clusters", "/api/v1/groups", "/api/v1/groups/", "/api/v1/groups/ticker", "/api/v1/events"} {
+		for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodOptions} {
+			a := httptest.NewRecorder()
+			s.Handler().ServeHTTP(a, httptest.NewRequest(method, path, nil))
+			if a.Code != http.StatusMethodNotAllowed || a.Header().Get("Allow") != "GET, HEAD" {
+				t.Errorf("%s %s: %d, Allow %q", method, path, a.Code, a.Header().Get("Allow"))
+			}
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/klagtop/klagtop/collect"
+	"github.com/klagtop/klagtop/internal/document"
 )
 
 //go:embed landing.html
@@ -80,7 +81,7 @@ func (c *cluster) landing(now time.Time) landingCluster {
 func (c *cluster) landingGroup(g *group, query template.URL) landingGroup {
 	out := landingGroup{
 		Name: spell(g.Name), State: g.State, Lag: records(g.Lag.Records, g.Lag.Unknown, g.Lag.Stale), Seconds: "?",
-		Link: template.URL("api/v1/groups/"+url.PathEscape(g.Name)) + "?" + query,
+		Link: template.URL("api/v1/groups/"+url.PathEscape(document.Text(g.Name))) + "?" + query,
 	}
 	if g.Name == "" {
 		out.Name = "(empty)"

@@ -87,12 +87,36 @@ func TestNamesStayTrueAndApart(t *testing.T) {
 	}
 }
 
-func TestTextDoublesBackslashesBesideBadBytesOnly(t *testing.T) {
-	for in, want := range map[string]string{`a\b`: `a\b`, "a\\b\xff": `a\\b\xff`, "\xc3(": `\xc3(`, "é\x80": `é\x80`, "\ufffd": "\ufffd"} {
+func TestTextDoublesBackslashesWhereEscapesStandOnly(t *testing.T) {
+	for in, want := range map[string]string{
+		`a\b`: `a\b`, "a\\b\xff": `a\\b\xff`, "\xc3(": `\xc3(`, "é\x80": `é\x80`, "\ufffd": "\ufffd",
+		`a\xff`: `a\\xff`, `\x\x1fb\c`: `\\x\\x1fb\\c`, `a\xf`: `a\xf`, `a\xFF`: `a\xFF`, `C:\xe\xg0`: `C:\xe\xg0`,
+	} {
 		if got := Text(in); got != want {
 			t.Errorf("Text(%q) = %q, want %q", in, got, want)
 		}
 	}
+}
+
+// Every name of up to seven of these signs: whatever mixes with an escape.
+func TestNoTwoNamesAreSpelledAlike(t *testing.T) {
+	signs := []byte{'\\', 'x', 'f', 0xff}
+	spelled := map[string]string{}
+	var try func(name []byte, more int)
+	try = func(name []byte, more int) {
+		n := string(name)
+		if other, taken := spelled[Text(n)]; taken {
+			t.Fatalf("%q and %q are both spelled %q", other, n, Text(n))
+		}
+		spelled[Text(n)] = n
+		if more == 0 {
+			return
+		}
+		for _, c := range signs {
+			try(append(name[:len(name):len(name)], c), more-1)
+		}
+	}
+	try(nil, 7)
 }
 
 func TestAMarkIsWrittenAsItIs(t *testing.T) {

@@ -5,24 +5,24 @@ import (
 	"unicode/utf8"
 )
 
-// Text is a name of the cluster's as documents, metrics and tables spell it.
-// Valid UTF-8 is given unchanged. Kafka lets any bytes be a group id; in a name
-// that is not UTF-8, each bad byte becomes the four characters \xNN and each
-// backslash is doubled: with a replacement character instead, two groups that
-// differ in one such byte would be told apart no more.
+// Text is a name of the cluster's as documents and tables spell it. Kafka lets
+// any bytes be a group id; in one that is not UTF-8 each bad byte becomes the
+// four characters \xNN and each backslash is doubled. Every other name is given
+// unchanged, but for one that holds such four characters by itself: its
+// backslashes are doubled too, or it would be the spelling of another name. So
+// no two names become one.
 func Text(name string) string {
-	if utf8.ValidString(name) {
+	if utf8.ValidString(name) && !holdsEscape(name) {
 		return name
 	}
-	const hex = "0123456789abcdef"
 	var b strings.Builder
 	for i := 0; i < len(name); {
 		r, n := utf8.DecodeRuneInString(name[i:])
 		switch {
 		case r == utf8.RuneError && n == 1:
 			b.WriteString(`\x`)
-			b.WriteByte(hex[name[i]>>4])
-			b.WriteByte(hex[name[i]&15])
+			b.WriteByte(hexDigits[name[i]>>4])
+			b.WriteByte(hexDigits[name[i]&15])
 		case r == '\\':
 			b.WriteString(`\\`)
 		default:
@@ -31,4 +31,19 @@ func Text(name string) string {
 		i += n
 	}
 	return b.String()
+}
+
+const hexDigits = "0123456789abcdef"
+
+// holdsEscape reports whether \xNN stands somewhere in a name.
+func holdsEscape(name string) bool {
+	for {
+		i := strings.Index(name, `\x`)
+		if i < 0 {
+			return false
+		}
+		if name = name[i+2:]; len(name) >= 2 && strings.IndexByte(hexDigits, name[0]) >= 0 && strings.IndexByte(hexDigits, name[1]) >= 0 {
+			return true
+		}
+	}
 }
