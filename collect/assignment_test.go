@@ -270,3 +270,27 @@ func TestAtALaterMoment(t *testing.T) {
 		}
 	})
 }
+
+// Large clusters describe a group each half minute; StaleAfter may be shorter.
+// A description that was merely not due is none the worse, but it ages with
+// the poll once the loop hangs.
+func TestDescriptionThatWasNotDueStands(t *testing.T) {
+	w := newWorld()
+	w.opts.StaleAfter = 10 * time.Second
+	w.topic("a", part{0, 10})
+	g := w.group("g", member("m", on("a", 0))).commit("a", 0, 4)
+	w.poll()
+	g.facts.Described = false
+	w.after(8 * time.Second)
+	w.poll()
+	w.after(8 * time.Second)
+	s := w.poll()
+	now := mustGroup(t, s.At(w.now.Add(time.Second)), "g")
+	if now.State != StateStable || !now.MembersKnown {
+		t.Errorf("16 s after its description: state %s, members known %v", now.State, now.MembersKnown)
+	}
+	hung := mustGroup(t, s.At(w.now.Add(11*time.Second)), "g")
+	if hung.State != StateUnknown || hung.MembersKnown {
+		t.Errorf("11 s after the newest poll: state %s, members known %v", hung.State, hung.MembersKnown)
+	}
+}

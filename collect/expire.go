@@ -25,7 +25,7 @@ func (s *Snapshot) expiry() time.Time {
 	}
 	for _, g := range s.Groups {
 		if g.MembersKnown {
-			older(g.DescribedAt.UnixNano())
+			older(g.describedUntil(s.TakenAt).UnixNano())
 		}
 		for _, gt := range g.Topics {
 			if !gt.expired {
@@ -73,7 +73,7 @@ func (s *Snapshot) At(now time.Time) *Snapshot {
 	}
 	out.Groups = make([]*Group, len(s.Groups))
 	for i, g := range s.Groups {
-		out.Groups[i] = g.expired(limit, renew)
+		out.Groups[i] = g.expired(limit, s.TakenAt, renew)
 		if !out.Groups[i].Lag.Complete {
 			out.Complete = false
 		}
@@ -115,7 +115,7 @@ func (t *Topic) expired(limit int64) *Topic {
 }
 
 // expired is the group without commits and descriptions read before limit.
-func (g *Group) expired(limit int64, renew func(*Topic) *Topic) *Group {
+func (g *Group) expired(limit int64, taken time.Time, renew func(*Topic) *Topic) *Group {
 	c := *g
 	c.Topics = make([]*GroupTopic, len(g.Topics))
 	for i, gt := range g.Topics {
@@ -132,7 +132,7 @@ func (g *Group) expired(limit int64, renew func(*Topic) *Topic) *Group {
 		}
 		c.Topics[i] = &n
 	}
-	if !g.DescribedAt.IsZero() && g.DescribedAt.UnixNano() < limit {
+	if !g.DescribedAt.IsZero() && g.describedUntil(taken).UnixNano() < limit {
 		c.State, c.MembersKnown, c.Members = StateUnknown, false, nil
 		c.Generation = Generation{Value: Unknown}
 		if c.Reason == ReasonNone {
@@ -150,6 +150,17 @@ func (g *Group) expired(limit int64, renew func(*Topic) *Topic) *Group {
 		c.Assignment.SkewRate = g.Assignment.SkewRate
 	}
 	return &c
+}
+
+// describedUntil is the time to which a description held: one that was not
+// due again in the poll that ended at taken was as good as new then. Large
+// clusters describe a group each half minute, which StaleAfter may be shorter
+// than.
+func (g *Group) describedUntil(taken time.Time) time.Time {
+	if g.Reason == ReasonNone && taken.After(g.DescribedAt) {
+		return taken
+	}
+	return g.DescribedAt
 }
 
 func unowned(n int) []int32 {

@@ -148,6 +148,7 @@ func (gt *GroupTopic) TopicTotals() Totals {
 type MemberTotals struct {
 	Lag                int64   // Unknown when none of its rows is known
 	Unknown            int     // rows without a lag
+	Stale              int     // rows whose numbers are kept from an earlier poll
 	Produced, Consumed float64 // records per second; NaN if not known
 	ProgressAt         int64   // Unix nanoseconds; 0 if not seen
 }
@@ -189,6 +190,9 @@ func (m *MemberTotals) add(gt *GroupTopic, i int) (known int) {
 		m.ProgressAt = max(m.ProgressAt, gt.ProgressAt[i])
 	}
 	l := gt.lagAt(i)
+	if l.stale {
+		m.Stale++
+	}
 	if l.lag < 0 {
 		m.Unknown++
 		return 0

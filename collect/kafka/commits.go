@@ -220,7 +220,7 @@ func (p *poll) nameTopics(all []fetched) bool {
 	for i := range all {
 		for j := range all[i].topics {
 			if t := &all[i].topics[j]; t.Topic == "" {
-				t.Topic = p.topics.names[all[i].ids[j]]
+				t.Topic = p.topics.nameOf(all[i].ids[j])
 				known = known && t.Topic != ""
 			}
 		}

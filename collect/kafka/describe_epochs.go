@@ -132,7 +132,7 @@ func (v *view) name(tps []kmsg.AssignmentTopicPartition) []collect.TopicPartitio
 	for i := range tps {
 		name := tps[i].Topic
 		if name == "" {
-			if name = v.names[tps[i].TopicID]; name == "" {
+			if name = v.nameOf(tps[i].TopicID); name == "" {
 				v.strange.Store(true)
 				continue
 			}

@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -20,6 +21,7 @@ type view struct {
 	// the list does not have: asking again at each poll would write a line per
 	// denied topic into the brokers' authorizer logs.
 	unlisted map[string]unlisted
+	parted   map[[16]byte]parted
 	// strange is set when an answer holds a topic id that is not known.
 	strange atomic.Bool
 }
@@ -33,6 +35,19 @@ type unlisted struct {
 	why collect.Reason
 	at  time.Time
 }
+
+// errNobody is the answer of a broker, or of a proxy before it, that starts.
+var errNobody = errors.New("the answer names no broker, not even the one that gave it")
+
+// parted is the name of a topic that was listed until some time ago.
+type parted struct {
+	name string
+	at   time.Time
+}
+
+// partedFor is how long brokers may go on to tell of a topic that is listed no
+// more.
+const partedFor = 10 * time.Minute
 
 const unlistedFor = time.Minute
 
@@ -56,12 +71,16 @@ func (p *poll) readAllTopics() collect.Reason {
 		return p.metadataFailed(errs)
 	}
 	m := resp.(*kmsg.MetadataResponse)
+	if len(m.Brokers) == 0 { // it does not know of itself: no proof of what topics there are
+		p.problems.broker(collect.StageMetadata, -1, collect.ReasonLoading, errNobody)
+		return collect.ReasonLoading
+	}
 	p.meetBrokers(m.Brokers)
 	p.controller = m.ControllerID
 	if m.ClusterID != nil {
 		p.clusterID = *m.ClusterID
 	}
-	p.topics.replace(m.Topics)
+	p.topics.replace(m.Topics, p.o.Now())
 	p.outdated = false
 	return collect.ReasonNone
 }
@@ -92,29 +111,73 @@ func (p *poll) metadataFailed(errs []addrError) collect.Reason {
 }
 
 // replace takes over an answer about all topics. Leaders that did not change
-// keep their array, which snapshots share.
-func (v *view) replace(topics []kmsg.MetadataResponseTopic) {
-	old := v.topics
+// keep their array, which snapshots share. A topic that the broker could not
+// look up just now stays as it was known.
+func (v *view) replace(topics []kmsg.MetadataResponseTopic, now time.Time) {
+	old, names := v.topics, v.names
 	v.topics = make(map[string]topicView, len(topics))
 	v.names = make(map[[16]byte]string, len(topics))
 	for i := range topics {
 		t := &topics[i]
-		if t.Topic == nil || t.ErrorCode != 0 && t.ErrorCode != kerr.LeaderNotAvailable.Code {
+		if t.Topic == nil {
 			continue
 		}
-		v.put(*t.Topic, t, old[*t.Topic])
+		before, known := old[*t.Topic]
+		switch why := reasonOfCode(t.ErrorCode); {
+		case known && why.Passing() && len(t.Partitions) == 0 && (t.TopicID == [16]byte{} || t.TopicID == before.id):
+			v.keep(*t.Topic, before)
+		case why == collect.ReasonNone || t.ErrorCode == kerr.LeaderNotAvailable.Code:
+			v.put(*t.Topic, t, before)
+		}
 	}
+	v.remember(names, now)
+}
+
+// keep lets a topic stand as it was.
+func (v *view) keep(name string, t topicView) {
+	v.topics[name] = t
+	if t.id != [16]byte{} {
+		v.names[t.id] = name
+	}
+}
+
+// remember keeps the names of topics that are listed no more. An answer about
+// commits gives ids only, and may know a topic that this list does not, or not
+// any more: without its name its rows would vanish from a group's total.
+func (v *view) remember(names map[[16]byte]string, now time.Time) {
+	if v.parted == nil {
+		v.parted = map[[16]byte]parted{}
+	}
+	for id, name := range names {
+		if _, listed := v.topics[name]; !listed {
+			v.parted[id] = parted{name, now}
+		}
+	}
+	for id, t := range v.parted {
+		if _, listed := v.topics[t.name]; listed || now.Sub(t.at) >= partedFor {
+			delete(v.parted, id)
+		}
+	}
+}
+
+// nameOf is the name of a topic id, "" if it was never heard of.
+func (v *view) nameOf(id [16]byte) string {
+	if name, ok := v.names[id]; ok {
+		return name
+	}
+	return v.parted[id].name
 }
 
 func (v *view) put(name string, t *kmsg.MetadataResponseTopic, old topicView) {
 	tv := topicView{id: t.TopicID, leaders: leaders(t.Partitions)}
+	if old.id == tv.id && tv.id != [16]byte{} && len(tv.leaders) < len(old.leaders) {
+		// a topic never loses partitions: this broker has not heard of them yet
+		tv.leaders = append(tv.leaders, old.leaders[len(tv.leaders):]...)
+	}
 	if old.id == tv.id && slices.Equal(old.leaders, tv.leaders) {
 		tv.leaders = old.leaders
 	}
-	v.topics[name] = tv
-	if tv.id != [16]byte{} {
-		v.names[tv.id] = name
-	}
+	v.keep(name, tv)
 }
 
 // leaders lists the leader of each partition. Brokers list partitions in any

@@ -19,6 +19,12 @@ const (
 
 const readCommitted int8 = 1
 
+// remoteWait is how long a broker may look into remote storage, in
+// milliseconds. The client adds it to the silence after which a connection
+// counts as dead: with its own default of 30 s, one lost answer would keep a
+// broker unread for that long after it is well again.
+const remoteWait = 1000
+
 const notTheLeader = "the broker that Metadata names does not lead the partition"
 
 // A want is partitions of one topic whose offsets to ask for.
@@ -188,6 +194,7 @@ func (p *poll) byLeader(q offsetQuery, wants []want) map[int32][]*chunk {
 func (q offsetQuery) request(wants []want) *kmsg.ListOffsetsRequest {
 	req := kmsg.NewPtrListOffsetsRequest()
 	req.IsolationLevel = q.isolation
+	req.TimeoutMillis = remoteWait
 	req.Topics = make([]kmsg.ListOffsetsRequestTopic, len(wants))
 	for i := range wants {
 		w := &wants[i]
