@@ -75,11 +75,32 @@ func membersCell(l *look, r *groupRow) cell {
 }
 
 func partitionsCell(l *look, r *groupRow) cell {
-	n := l.count(int64(r.Rows()))
+	n := rowCount(l, r.Group)
 	if r.Assignment.Unassigned > 0 && r.Assignment.Members > 0 {
 		return cell{n + " (" + l.count(r.Assignment.Unassigned) + ")", toneWarn}
 	}
 	return l.knownCell(n)
+}
+
+// rowCount is how many partitions a group has; "?" where none is known because
+// its commits could not be read, or a rebalance hides what it subscribes to.
+func rowCount(l *look, g *collect.Group) string {
+	if g.Rows() == 0 && g.Lag.Records < 0 {
+		return "?"
+	}
+	return l.count(int64(g.Rows()))
+}
+
+// noRows says why a group has no partitions to show. That nothing could be read
+// must not be said as if there were nothing.
+func noRows(g *collect.Group) string {
+	switch {
+	case g == nil || g.Lag.Records >= 0:
+		return "no assigned partitions, no committed offsets"
+	case g.CommitsReason != collect.ReasonNone:
+		return "the commits could not be read: " + g.CommitsReason.String()
+	}
+	return "what the group reads is hidden while it rebalances"
 }
 
 func groupLagCell(l *look, r *groupRow) cell {

@@ -150,6 +150,9 @@ func explainMember(s *scene, g *collect.Group, r *memberRow) []string {
 	if r.totals.Unknown > 0 {
 		out = append(out, fmt.Sprintf("The lag of %s is not known.", things(r.totals.Unknown, "of its partitions")))
 	}
+	if r.totals.Stale > 0 {
+		out = append(out, fmt.Sprintf("The lag of %s is kept from an earlier poll.", things(r.totals.Stale, "of its partitions")))
+	}
 	if r.stale {
 		out = append(out, "The group rebalances: this is what the member owned before.")
 	}
@@ -172,6 +175,9 @@ func explainTopic(s *scene, g *collect.Group, r *topicRow) []string {
 	}
 	if t.Unknown > 0 && t.Records >= 0 {
 		out = append(out, fmt.Sprintf("%s could not be read, so it is at least that.", things(t.Unknown, "partition")))
+	}
+	if t.Stale > 0 {
+		out = append(out, fmt.Sprintf("%s of them kept from an earlier poll.", things(t.Stale, "number")))
 	}
 	if t.NoCommit > 0 {
 		out = append(out, fmt.Sprintf("%s without a commit, counted from the log start: %s.", things(t.NoCommit, "partition"), records(t.NoCommitRecords)))

@@ -128,7 +128,12 @@ func (v *groupView) absence(s *scene) []string {
 // others have where there is room.
 func (v *groupView) tabs(s *scene) string {
 	g := v.group(s)
-	counts := [3]string{strconv.Itoa(len(g.Topics)), strconv.Itoa(g.Rows()), s.look.count(g.Assignment.Members)}
+	rows := rowCount(s.look, g)
+	topics := rows
+	if rows != "?" {
+		topics = strconv.Itoa(len(g.Topics))
+	}
+	counts := [3]string{topics, rows, s.look.count(g.Assignment.Members)}
 	for _, counted := range []bool{true, false} {
 		plain, painted := 0, ""
 		for i, title := range v.titles {

@@ -121,7 +121,7 @@ func (m *model) freshness() cell {
 	}
 	u := m.scene.update
 	if !u.Snapshot.Reached { // the poll is new, its numbers are those of an older one
-		return cell{ago(m.now, m.reachedAt) + " old, not reached", toneBad}
+		return cell{ago(m.now, m.scene.reachedAt) + " old, not reached", toneBad}
 	}
 	old := m.now.Sub(u.Snapshot.TakenAt)
 	text := ago(m.now, u.Snapshot.TakenAt) + " old"
@@ -170,14 +170,14 @@ func (m *model) trouble() (string, tone) {
 		return l.glyphs.warning + " no more updates will come: polling has ended", toneWarn
 	case s == nil:
 		return "", tonePlain
-	case !s.Reached && !m.reachedAt.IsZero():
-		text := l.glyphs.critical + " cluster not reached for " + ago(m.now, m.reachedAt)
+	case !s.Reached && !m.scene.reachedAt.IsZero():
+		text := l.glyphs.critical + " cluster not reached for " + ago(m.now, m.scene.reachedAt)
 		if e := m.lastError(); e != "" {
 			text += ": " + e
 		}
 		return text + ", " + m.nextTry(), toneBad
-	case m.scene.primary[""] != nil:
-		f := m.scene.primary[""]
+	case m.scene.cluster != nil:
+		f := m.scene.cluster
 		if f.Severity == collect.Critical {
 			return l.glyphs.critical + " " + l.text(f.Code+": "+f.Summary), toneBad
 		}
@@ -216,19 +216,20 @@ func (l *look) problem(p *collect.Problem) string {
 	return text
 }
 
-// lastError is the newest poll's first error in words, "" without one.
+// lastError is the first error, in words, of the poll on the screen; "" without
+// one.
 func (m *model) lastError() string {
-	if m.latest == nil {
+	if m.scene.update == nil {
 		return ""
 	}
-	for i := range m.latest.Snapshot.Problems {
-		p := &m.latest.Snapshot.Problems[i]
-		if p.Error != "" {
-			return m.look.text(p.Error)
+	problems := m.scene.update.Snapshot.Problems
+	for i := range problems {
+		if e := problems[i].Error; e != "" {
+			return m.look.text(e)
 		}
 	}
-	if ps := m.latest.Snapshot.Problems; len(ps) > 0 {
-		return m.look.problem(&ps[0])
+	if len(problems) > 0 {
+		return m.look.problem(&problems[0])
 	}
 	return ""
 }
@@ -246,7 +247,7 @@ func (m *model) nextTry() string {
 
 // nothingYet reports whether there is nothing to show but the attempt.
 func (m *model) nothingYet() bool {
-	return m.scene.snap == nil || m.reachedAt.IsZero() && len(m.scene.snap.Groups) == 0
+	return m.scene.snap == nil || m.scene.reachedAt.IsZero() && len(m.scene.snap.Groups) == 0
 }
 
 // connecting is the body while nothing was ever reached.

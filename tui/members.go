@@ -259,8 +259,14 @@ func memberParts(r *memberRow) string {
 
 func memberLagCell(l *look, r *memberRow) cell {
 	c := l.countCell(r.totals.Lag)
-	if r.totals.Unknown > 0 && r.totals.Lag >= 0 {
+	switch {
+	case memberParts(r) == "?": // no row of its is known, and 0 not its lag
+		return l.knownCell("?")
+	case r.totals.Lag < 0:
+	case r.totals.Unknown > 0:
 		return cell{l.glyphs.atLeast + " " + c.text, toneWarn}
+	case r.totals.Stale > 0:
+		return cell{"~ " + c.text, toneWarn}
 	}
 	return c
 }

@@ -101,6 +101,7 @@ func (m *model) take(u *collect.Update) {
 // show draws the newest update from now on.
 func (m *model) show() {
 	m.scene = newScene(m.latest, m.now, m.history, m.look)
+	m.scene.reachedAt = m.reachedAt
 	m.showRows()
 }
 

@@ -9,13 +9,15 @@ import (
 
 // A scene is what views draw: one update, as it may be shown at one moment.
 type scene struct {
-	update   *collect.Update // nil before the first
-	snap     *collect.Snapshot
-	now      time.Time
-	primary  map[string]*collect.Finding // by group
-	findings map[string]int              // how many, by group
-	history  *history
-	look     *look
+	update    *collect.Update // nil before the first
+	snap      *collect.Snapshot
+	now       time.Time
+	reachedAt time.Time                   // end of the last poll that had reached the cluster by then; zero before
+	cluster   *collect.Finding            // the primary one about the cluster itself; nil without
+	primary   map[string]*collect.Finding // by group
+	findings  map[string]int              // how many, by group
+	history   *history
+	look      *look
 }
 
 // newScene is the update as it may be shown now: numbers that are too old to
@@ -29,6 +31,12 @@ func newScene(u *collect.Update, now time.Time, h *history, l *look) scene {
 	s.snap = u.Snapshot.At(now)
 	for i := range u.Findings {
 		f := &u.Findings[i]
+		if f.Group == "" { // not about the group whose name is empty
+			if s.cluster == nil || f.Primary {
+				s.cluster = f
+			}
+			continue
+		}
 		if s.findings[f.Group]++; s.primary[f.Group] == nil || f.Primary {
 			s.primary[f.Group] = f
 		}

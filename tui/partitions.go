@@ -36,7 +36,7 @@ func newPartitionsPane(group func(*scene) *collect.Group) pane {
 		},
 		name:    (*partitionRow).name,
 		why:     func(s *scene, r *partitionRow) []string { return explainPartition(s, group(s), r) },
-		empty:   func(*scene) string { return "no assigned partitions, no committed offsets" },
+		empty:   func(s *scene) string { return noRows(group(s)) },
 		natural: "topic, partition",
 	}
 }

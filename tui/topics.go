@@ -34,7 +34,7 @@ func newTopicsPane(group func(*scene) *collect.Group) pane {
 		text:    func(r *topicRow) string { return r.label + " " + r.note },
 		name:    func(r *topicRow) string { return r.label },
 		why:     func(s *scene, r *topicRow) []string { return explainTopic(s, group(s), r) },
-		empty:   func(*scene) string { return "no assigned partitions, no committed offsets" },
+		empty:   func(s *scene) string { return noRows(group(s)) },
 		natural: "topic",
 	}
 }

@@ -47,11 +47,32 @@ func TestKeptNumbersAreMarked(t *testing.T) {
 	if line := s.row("market-updates 0"); !strings.Contains(line, "~ 2060") || !strings.Contains(line, "stale: broker_down") {
 		t.Errorf("the row's kept lag is not marked: %q", line)
 	}
+	s.press("tab x").shows("The lag of 2 of its partitions is kept from an earlier poll").press("esc")
+	if line := s.row("pod-1"); !strings.Contains(line, "~ ") {
+		t.Errorf("a member's lag made of kept numbers is not marked: %q", line)
+	}
+	s.press("shift+tab shift+tab x").shows("6 numbers of them kept").press("esc tab")
 	s.now = epoch.Add(10 * time.Minute) // older than numbers may stand
 	s.send(tickMsg{})
 	if line := s.row("market-updates 0"); !strings.Contains(line, "?") || strings.Contains(line, "2060") {
 		t.Errorf("a number that may stand no longer is still there: %q", line)
 	}
+}
+
+func TestNoRowIsNotZero(t *testing.T) {
+	odd := member("odd")
+	odd.Decode = collect.DecodeUndecodable
+	g := groupSpec{facts: classic("g", collect.StateStable), members: []collect.Member{odd}, rows: map[string][]row{"t": lagging(2, 90, 1)}}
+	s := newScreen(t, 120, 24).take(update(1, snapshot(nil, epoch, g))).press("enter tab")
+	if line := s.row("odd"); !strings.Contains(line, "? ? ") {
+		t.Errorf("what a member owns is not known, and yet: %q", line)
+	}
+	denied := groupSpec{facts: collect.GroupFacts{Name: "secret", Type: collect.TypeClassic, State: collect.StateStable, Reason: collect.ReasonDenied}, commits: collect.ReasonDenied}
+	s = newScreen(t, 160, 24).take(update(1, snapshot(nil, epoch, denied)))
+	if line := s.row("secret"); !strings.Contains(line, "Stable ? ? ?") {
+		t.Errorf("partitions that could not be read are no 0: %q", line)
+	}
+	s.press("enter").shows("[Partitions ?]", "the commits could not be read: denied").hides("no committed offsets")
 }
 
 func TestRebalancingGroupSaysWhoseOwnersItShows(t *testing.T) {
@@ -224,6 +245,31 @@ func TestPauseHoldsTheScreenAndNotTheData(t *testing.T) {
 	s.press("space").hides("PAUSED")
 	if got := s.row("ticker"); !strings.Contains(got, "777") {
 		t.Errorf("after the pause the newest is not there: %q", got)
+	}
+}
+
+// Paused while the cluster is lost, the numbers on the screen grow old, also
+// when later polls succeed.
+func TestPauseOnALostClusterDoesNotBecomeFresh(t *testing.T) {
+	s := live(t, 120, 24)
+	lost := *snapshot(nil, epoch.Add(5*time.Second), street()...)
+	lost.Reached, lost.Complete = false, false
+	lost.Problems = []collect.Problem{{Stage: collect.StageConnect, Broker: 1, Partition: -1, Reason: collect.ReasonBrokerDown, Error: "no route to host"}}
+	s.now = epoch.Add(6 * time.Second)
+	s.take(update(3, &lost)).press("space")
+	s.now = epoch.Add(62 * time.Second)
+	s.take(update(4, snapshot(nil, epoch.Add(60*time.Second), street()...)))
+	s.shows("1m02s old, not reached", "not reached for 1m02s: no route to host")
+	s.press("space").shows("2s old").hides("not reached")
+}
+
+func TestFindingOfTheClusterIsNotThatOfTheGroupWithoutAName(t *testing.T) {
+	snap := snapshot(nil, epoch, groupSpec{facts: classic("", collect.StateEmpty)})
+	u := update(1, snap)
+	u.Findings = []collect.Finding{{Code: "broker_unreachable", Severity: collect.Critical, Summary: "broker 3 does not answer"}}
+	s := newScreen(t, 120, 24).take(u).shows("broker_unreachable: broker 3 does not answer", "1 group").hides("1 critical")
+	if line := s.row("(empty)"); strings.Contains(line, "broker_unreachable") {
+		t.Errorf("the group is blamed: %q", line)
 	}
 }
 

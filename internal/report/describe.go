@@ -205,11 +205,11 @@ func membersTable(g *collect.Group, o Options) *table {
 		if static {
 			row = append(row, orDash(m.InstanceID))
 		}
-		partitions, lag := strconv.Itoa(m.Partitions()), count(totals[i].Lag)
+		partitions := strconv.Itoa(m.Partitions())
 		if !decoded(m) {
-			partitions, lag = "?", "?"
+			partitions = "?"
 		}
-		row = append(row, orDash(m.Host), orDash(m.ClientID), partitions, lag)
+		row = append(row, orDash(m.Host), orDash(m.ClientID), partitions, o.memberLag(m, &totals[i]))
 		if o.Wide {
 			target := "-"
 			if m.HasTarget {

@@ -36,6 +36,14 @@ func (o Options) total(t *collect.Totals) string {
 	return strconv.FormatInt(t.Records, 10)
 }
 
+// memberLag is what a member's rows add up to, formed as a total is.
+func (o Options) memberLag(m *collect.Member, t *collect.MemberTotals) string {
+	if !decoded(m) {
+		return "?"
+	}
+	return o.total(&collect.Totals{Records: t.Lag, Unknown: t.Unknown, Stale: t.Stale, Complete: t.Unknown+t.Stale == 0})
+}
+
 // age is a time lag.
 func (o Options) age(a collect.Age) string {
 	switch {
@@ -130,9 +138,9 @@ func since(t, now time.Time) string {
 }
 
 // rows is how many partitions a group has; "?" where none is known because its
-// commits could not be read.
+// commits could not be read, or a rebalance hides what it subscribes to.
 func rows(g *collect.Group) string {
-	if n := g.Rows(); n > 0 || g.CommitsReason == collect.ReasonNone {
+	if n := g.Rows(); n > 0 || g.Lag.Records >= 0 {
 		return strconv.Itoa(n)
 	}
 	return "?"

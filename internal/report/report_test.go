@@ -119,6 +119,37 @@ func TestTotalsSayHowTheyWereFormed(t *testing.T) {
 	}
 }
 
+func TestAMembersLagSaysHowItWasFormed(t *testing.T) {
+	owns := &collect.Member{Decode: collect.DecodeOK}
+	for name, c := range map[string]struct {
+		m    *collect.Member
+		t    collect.MemberTotals
+		want string
+	}{
+		"whole":         {owns, collect.MemberTotals{Lag: 120}, "120"},
+		"a true zero":   {&collect.Member{Decode: collect.DecodeEmpty}, collect.MemberTotals{}, "0"},
+		"nothing known": {owns, collect.MemberTotals{Lag: -1, Unknown: 2}, "?"},
+		"some unknown":  {owns, collect.MemberTotals{Lag: 120, Unknown: 1, Stale: 1}, "≥ 120"},
+		"some kept":     {owns, collect.MemberTotals{Lag: 120, Stale: 1}, "~ 120"},
+		"undecodable":   {&collect.Member{Decode: collect.DecodeUndecodable}, collect.MemberTotals{}, "?"},
+	} {
+		if got := (Options{}).memberLag(c.m, &c.t); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// A group first seen while it rebalances tells nobody what it reads.
+func TestHiddenPartitionsAreNotZero(t *testing.T) {
+	g := &collect.Group{Name: "g", State: collect.StatePreparingRebalance, Lag: collect.Totals{Records: collect.Unknown}}
+	if got := rows(g); got != "?" {
+		t.Errorf("partitions: %s, want ?", got)
+	}
+	if g.Lag.Records = 0; rows(g) != "0" {
+		t.Errorf("a group that reads nothing has %s partitions, want 0", rows(g))
+	}
+}
+
 func TestSort(t *testing.T) {
 	mk := func(name string, lag int64, seconds float64, members int64) *collect.Group {
 		return &collect.Group{Name: name, Lag: collect.Totals{Records: lag, Age: collect.Age{Seconds: seconds}}, Assignment: collect.Assignment{Members: members}}
