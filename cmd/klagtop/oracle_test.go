@@ -17,6 +17,7 @@ import (
 // kafka-consumer-groups says, every row of every kind of group, while they run
 // and after they have stopped.
 func TestOracle(t *testing.T) {
+	t.Parallel()
 	c := realKafka.Cluster(t)
 	oracle(t, c, c.AtLeast(4, 0))
 }

@@ -21,6 +21,7 @@ func TestThreeKindsOfClientsAtOnce(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes eight consumers")
 	}
+	t.Parallel()
 	c := realKafka.Cluster(t)
 	topic := kafkatest.Name("market-updates")
 	c.CreateTopic(t, topic, 4)

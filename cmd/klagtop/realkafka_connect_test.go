@@ -23,6 +23,7 @@ const secret = "hunter2-the-secret"
 // after the timeout, exit code 1, no stack trace, no secret. What they do right
 // then works, and leaves no trace on a cluster that nobody has used yet.
 func TestWaysToConnect(t *testing.T) {
+	t.Parallel()
 	c := kafkatest.Start(t, kafkatest.Options{Secure: true})
 	s := c.Security()
 	one := func(addresses []string) string { return "--brokers=" + addresses[0] }

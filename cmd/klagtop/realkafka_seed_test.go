@@ -18,6 +18,7 @@ func TestTheTicker(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes three JVMs and half a minute")
 	}
+	t.Parallel()
 	const ticks, partitions = 200_000, 6
 	c := realKafka.Cluster(t)
 	topic, name := kafkatest.Name("market-updates"), kafkatest.Name("ticker")
