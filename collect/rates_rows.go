@@ -28,10 +28,25 @@ type pastRows struct {
 	topic     *Topic
 	parts     []int32
 	committed []int64
-	at        int64 // when the commits were read
+	unread    []Reason // why single commits are kept ones; nil without any
+	at        int64    // when the commits were read
 }
 
 func (past *pastRows) rowOf(p int32) int { return rowOf(past.parts, len(past.committed), p) }
+
+// base is the oldest recent commit of a partition that was read when its poll
+// says. One kept beside an older log end is as old as that: taken for a commit
+// of its poll, it would squeeze a whole outage into one window.
+func (past *rowMemory) base(p int32) (commit, at int64, ok bool) {
+	for k := past.polls - 1; k >= 0; k-- {
+		r := &past.recent[k]
+		j := r.rowOf(p)
+		if j >= 0 && r.committed[j] >= 0 && r.topic.endReason(int(p)) == ReasonNone && reasonAt(r.unread, j) == ReasonNone {
+			return r.committed[j], r.at, true
+		}
+	}
+	return 0, 0, false
+}
 
 // past finds a group-topic's memory; a topic made anew starts anew.
 func (m *groupMemory) past(gt *GroupTopic) *rowMemory {
@@ -54,7 +69,7 @@ func (m *groupMemory) past(gt *GroupTopic) *rowMemory {
 // keep makes the rows the newest of the recent ones.
 func (past *rowMemory) keep(gt *GroupTopic) {
 	copy(past.recent[1:], past.recent[:])
-	past.recent[0] = pastRows{gt.Topic, gt.Parts, gt.Committed, gt.commitsAt}
+	past.recent[0] = pastRows{gt.Topic, gt.Parts, gt.Committed, gt.CommitReason, gt.commitsAt}
 	past.polls = min(past.polls+1, shortWindow)
 }
 
@@ -106,9 +121,9 @@ type rater struct {
 }
 
 func (r *rater) topic(gt *GroupTopic, past *rowMemory) {
-	var last, base *pastRows
+	var last *pastRows
 	if past.polls > 0 {
-		last, base = &past.recent[0], &past.recent[past.polls-1]
+		last = &past.recent[0]
 	}
 	settled := r.watched || r.idle && past.polls == shortWindow
 	gt.Consumed, gt.ProgressAt = make([]float32, gt.Rows()), make([]int64, gt.Rows())
@@ -121,7 +136,7 @@ func (r *rater) topic(gt *GroupTopic, past *rowMemory) {
 			if !l.stale && l.lag >= 0 {
 				r.memory.counters.add(gt, last, i, p)
 				row.advance(gt, i, l, &r.memory.counters)
-				gt.Consumed[i] = row.rate(gt, base, i, l, settled)
+				gt.Consumed[i] = row.rate(gt, past, i, l, settled)
 			}
 			gt.ProgressAt[i] = row.at
 			r.progress = max(r.progress, row.at)
@@ -194,13 +209,14 @@ func (r *rowPast) advance(gt *GroupTopic, i int, l lagged, n *GroupCounters) {
 // commits, so that a group which commits once a minute has the rate it has and
 // not a spike each minute. settled is true when a commit that never moved may
 // be called still.
-func (r *rowPast) rate(gt *GroupTopic, base *pastRows, i int, l lagged, settled bool) float32 {
+func (r *rowPast) rate(gt *GroupTopic, past *rowMemory, i int, l lagged, settled bool) float32 {
 	commit := gt.Committed[i]
-	if commit < 0 || base == nil {
+	if commit < 0 {
 		return nan32
 	}
-	j, elapsed := base.rowOf(gt.Partition(i)), gt.commitsAt-base.at
-	if j < 0 || elapsed <= 0 || base.committed[j] < 0 || base.committed[j] > commit {
+	base, at, ok := past.base(gt.Partition(i))
+	elapsed := gt.commitsAt - at
+	if !ok || elapsed <= 0 || base > commit {
 		return nan32
 	}
 	still := gt.commitsAt - r.at
@@ -213,8 +229,8 @@ func (r *rowPast) rate(gt *GroupTopic, base *pastRows, i int, l lagged, settled 
 		return 0
 	case r.before == 0:
 		return nan32
-	case r.before >= base.at: // at least two advances within the window
-		return float32(float64(commit-base.committed[j]) / (float64(elapsed) / 1e9))
+	case r.before >= at: // at least two advances within the window
+		return float32(float64(commit-base) / (float64(elapsed) / 1e9))
 	}
 	gap := r.at - r.before
 	if still > 2*gap+assumedCommits.Nanoseconds() {

@@ -107,6 +107,35 @@ func TestSlowCommitterHasTheRateItHas(t *testing.T) {
 	}
 }
 
+func TestAnOutageIsNoSpike(t *testing.T) {
+	for _, c := range []struct {
+		why    string
+		breaks func(w *watched, broken bool)
+	}{
+		{"the leader was silent", func(w *watched, broken bool) {
+			w.topics["a"].endUnread[0] = map[bool]Reason{true: ReasonTimeout}[broken]
+		}},
+		{"the coordinator was down", func(w *watched, broken bool) {
+			w.groups["g"].commitsUnread = map[bool]Reason{true: ReasonBrokerDown}[broken]
+		}},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			w := watch(newWorld())
+			w.group("g", member("m", on("a", 0)))
+			for n := range int64(60) {
+				w.topic("a", part{0, 500*n + 100})
+				w.groups["g"].commit("a", 0, 500*n) // 100/s, all the time
+				c.breaks(w, n >= 10 && n < 50)
+				g, _ := w.look(t)
+				if r := g.Topics[0].Row(0); r.Consumed > 101 || n > 52 && !same(r.Consumed, 100) {
+					t.Errorf("poll %d: consumed %g, want 100", n, r.Consumed)
+				}
+				w.after(5 * time.Second)
+			}
+		})
+	}
+}
+
 func TestACommitThatMovedOnceAndNeverAgain(t *testing.T) {
 	w := watch(newWorld())
 	w.topic("a", part{0, 100})
