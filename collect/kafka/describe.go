@@ -288,7 +288,7 @@ func (g *group) take(a answer) {
 		g.facts.ProtocolType = protocolOf(g.facts.Type)
 	}
 	g.typ, g.typeTold = g.facts.Type, told || len(a.facts.Members) > 0 || a.kind != kindClassic
-	g.node, g.listed, g.phantom = a.node, true, false
+	g.node, g.listed, g.phantom, g.missedAt = a.node, true, false, time.Time{}
 	g.state, g.protocol = g.facts.State, g.facts.ProtocolType
 }
 
@@ -312,13 +312,33 @@ func (p *poll) settle(first, second map[string][]answer, failed map[int32]collec
 		}
 		if a.verdict == notFound || a.verdict == unsupported && !g.listed {
 			if failed[a.node] == collect.ReasonNone && provedGone(g, a, second[name]) {
-				g.gone = true
+				if g.gone = p.settled(g, a.node); !g.gone {
+					g.fail(collect.ReasonLoading)
+				}
 				continue
 			}
 			a = doubt(a, second[name], failed[a.node])
 		}
 		p.undescribed(g, a)
 	}
+}
+
+// takeoverPause is how long the word of a broker that took a group's partition
+// over is not the last one.
+const takeoverPause = time.Second
+
+// settled reports whether a broker's word that a group is gone may be believed.
+// One that has just become its coordinator may not have read the group's
+// newest records yet: it must say so again.
+func (p *poll) settled(g *group, node int32) bool {
+	if node == g.node || g.node < 0 {
+		return true
+	}
+	now := p.o.Now()
+	if g.missedAt.IsZero() {
+		g.missedAt = now
+	}
+	return now.Sub(g.missedAt) >= takeoverPause
 }
 
 // provedGone reports whether a group's coordinator knows it as nothing that it

@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"slices"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -72,7 +73,7 @@ func (p *poll) listed(node int32, l *kmsg.ListGroupsResponseGroup) {
 		g.typeTold = true
 	}
 	g.changed = g.node != node || g.typ != typ || l.GroupState != "" && g.state != l.GroupState
-	g.listed, g.node, g.typ, g.phantom = true, node, typ, false
+	g.listed, g.node, g.typ, g.phantom, g.missedAt = true, node, typ, false, time.Time{}
 	if l.GroupState != "" {
 		g.state = l.GroupState
 	}

@@ -1,6 +1,8 @@
 package kafka
 
 import (
+	"time"
+
 	"github.com/klagtop/klagtop/collect"
 )
 
@@ -19,6 +21,9 @@ type group struct {
 	listed  bool // in a list of the newest round
 	changed bool // listed with another state, type or place than before
 	offsets int  // commits in its newest answer, -1 before the first
+	// missedAt is when a broker that was not its coordinator before first said
+	// that it is gone; zero while none did.
+	missedAt time.Time
 
 	// for one poll
 	facts   collect.GroupFacts
