@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
+	"runtime/debug"
 
 	"github.com/klagtop/klagtop/collect"
 	"github.com/klagtop/klagtop/collect/kafka"
@@ -31,18 +33,37 @@ func (p *program) open(cfg config.Config, log *slog.Logger) (*cluster, error) {
 	})}, nil
 }
 
-// follow runs the poll loop until ctx ends or read does, and waits for both.
+// crash is what the poll loop panicked with.
+type crash struct {
+	value any
+	stack []byte
+}
+
+func (c *crash) Error() string { return fmt.Sprintf("the poll loop broke: %v", c.value) }
+
+// follow runs the poll loop until ctx ends or read does, and waits for both. A
+// panic of the loop ends read first: the view has to give the terminal back.
 func (c *cluster) follow(ctx context.Context, read func(ctx context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
+	var broken *crash
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
+		defer func() {
+			if v := recover(); v != nil {
+				broken = &crash{v, debug.Stack()}
+				cancel()
+			}
+		}()
 		c.collector.Run(ctx)
 	}()
 	err := read(ctx)
 	cancel()
 	<-ended
 	c.source.Close()
+	if broken != nil {
+		return broken
+	}
 	return err
 }
 

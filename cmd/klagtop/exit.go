@@ -61,6 +61,11 @@ func (p *program) finish(ctx context.Context, err error) int {
 		p.complain(ce.Error(), ce.Hint)
 		return exitUsage
 	}
+	if c, ok := errors.AsType[*crash](err); ok {
+		p.complain(c.Error(), "this is a bug of klagtop: please report it with what follows")
+		_, _ = p.stderr.Write(c.stack)
+		return exitFailed
+	}
 	message, hint := kafka.Explain(err)
 	p.complain(message, hint)
 	return exitFailed

@@ -51,6 +51,7 @@ table and ends.`,
 		SilenceUsage:  true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return p.terminal(cmd) },
 	}
+	root.SuggestionsMinimumDistance = 2 // letters that may be wrong
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetOut(p.stdout)
 	root.SetErr(p.stderr)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/prometheus/exporter-toolkit/web"
 	"github.com/spf13/cobra"
 
 	"github.com/klagtop/klagtop/collect"
@@ -75,8 +76,12 @@ func thrift() {
 }
 
 // listen takes the address before anything else is done, so that one that is
-// taken is told at once.
+// taken is told at once; so is a file for TLS and passwords that cannot be
+// used, beside which a view would go on without answering.
 func listen(cfg config.Config) (net.Listener, error) {
+	if err := web.Validate(cfg.WebConfigFile); err != nil {
+		return nil, &config.Error{Source: "--web.config.file", Value: cfg.WebConfigFile, Problem: strings.Join(strings.Fields(err.Error()), " "), Hint: "it is a file as Prometheus' exporters have it"}
+	}
 	address := cfg.Listen
 	if address == "" {
 		address = config.DefaultListen

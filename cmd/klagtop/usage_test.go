@@ -3,9 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/klagtop/klagtop/exporter"
 )
 
 // runHere runs klagtop in this process.
@@ -25,6 +29,7 @@ func TestWhatIsRefusedIsNamed(t *testing.T) {
 		"describe --bogus":                       {"error: unknown flag: --bogus", "hint: klagtop describe --help"},
 		"describe --group":                       {"error: flag needs an argument: --group"},
 		"serv":                                   {`error: unknown command "serv"`, "hint: did you mean serve?"},
+		"lsit":                                   {`error: unknown command "lsit"`, "hint: did you mean list?"},
 		"describe ticker":                        {`takes no arguments, but was given "ticker"`, "--group"},
 		"describe --members -o json":             {"--offsets, --members and --state choose tables"},
 		"describe --members --state -o csv":      {"-o csv holds one of"},
@@ -46,6 +51,7 @@ func TestWhatIsRefusedIsNamed(t *testing.T) {
 		"--brokers a:b":                          {`--brokers "a:b"`},
 		"list --command-config /no/such/file":    {`"/no/such/file"`},
 		"serve --web.config.file /no/such/file":  {`--web.config.file "/no/such/file"`},
+		"serve --metrics.cluster-label job":      {`--metrics.cluster-label "job"`},
 		"serve --listen nowhere":                 {`--listen "nowhere"`},
 		"serve --log-format xml":                 {`--log-format "xml"`},
 		"version --bogus":                        {"unknown flag"},
@@ -63,6 +69,32 @@ func TestWhatIsRefusedIsNamed(t *testing.T) {
 		if strings.Contains(stderr, "no brokers given") {
 			t.Errorf("klagtop %s speaks of a connection that it never makes: %q", args, stderr)
 		}
+	}
+}
+
+// A label that a metric has already would be there twice in its samples.
+func TestNoLabelOfTheMetricsCanBeTheClusters(t *testing.T) {
+	taken := map[string]bool{"le": true, "quantile": true, "job": true, "instance": true}
+	for _, m := range exporter.Metrics() {
+		for _, l := range m.Labels {
+			taken[l] = true
+		}
+	}
+	for l := range taken {
+		if code, _, stderr := runHere(t, nil, "serve", "--metrics.cluster-label", l, "--listen", "127.0.0.1:0"); code != exitUsage {
+			t.Errorf("%s: exit code %d: %s", l, code, stderr)
+		}
+	}
+}
+
+func TestAWebConfigurationThatCannotBeUsedIsRefusedAtOnce(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "web.yml")
+	if err := os.WriteFile(file, []byte("tls_server_config: {bogus: 1}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, stderr := runHere(t, nil, "demo", "--headless", "--listen", "127.0.0.1:0", "--web.config.file", file)
+	if code != exitUsage || stdout != "" || !strings.Contains(stderr, "field bogus not found") || strings.Contains(stderr, `\n`) {
+		t.Errorf("exit code %d, standard output %q: %s", code, stdout, stderr)
 	}
 }
 

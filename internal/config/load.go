@@ -117,10 +117,10 @@ func loadLogging(l *layers, c *Config) error {
 var labelName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
 
 // takenLabels are the labels that metrics have besides the cluster's: twice in one sample would make the page
-// invalid.
+// invalid. job and instance are a scrape's own, and le and quantile those of parts of a metric.
 var takenLabels = []string{
-	"assignor", "client_id", "code", "direction", "goversion", "group", "host", "id", "instance_id", "le", "level", "member_id",
-	"of", "partition", "protocol_type", "reason", "result", "revision", "severity", "stage", "state", "topic", "type", "version", "what",
+	"assignor", "client_id", "code", "direction", "goversion", "group", "host", "id", "instance", "instance_id", "job", "le", "level", "member_id",
+	"of", "partition", "protocol_type", "quantile", "reason", "result", "revision", "severity", "stage", "state", "topic", "type", "version", "what",
 }
 
 func loadMetrics(l *layers, c *Config) error {
