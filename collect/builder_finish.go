@@ -85,7 +85,7 @@ func (b *Builder) Suspects() []Need {
 	wanted := map[*Topic][]bool{}
 	for _, d := range b.order {
 		for _, gt := range d.Topics {
-			if b.topics[gt.Topic.Name].Topic != gt.Topic { // kept as a whole
+			if gt.apart {
 				continue
 			}
 			behind := wanted[gt.Topic]
@@ -182,22 +182,38 @@ func (b *Builder) finishTopic(d *topicDraft) {
 
 // keepRows gives rows whose log end is a kept one the commit that was read with
 // it: beside an old end, a new commit would seem to run ahead.
+//
+// Where the group's commits were themselves kept in the poll before, they
+// belong to an end that is older still: the row keeps that one, or a group
+// that goes on unseen would seem to fall behind.
 func (b *Builder) keepRows(d *groupDraft) {
 	for _, gt := range d.Topics {
-		t := b.topics[gt.Topic.Name]
-		if t.Topic != gt.Topic { // kept as a whole, but no longer than its oldest number may be
-			gt.Topic = gt.Topic.expired(b.now.Add(-b.opts.StaleAfter).UnixNano())
-			continue
-		}
-		if !t.keeps {
-			continue
-		}
-		for i := range gt.Committed {
-			if p := int(gt.Partition(i)); p < len(t.kept) && t.kept[p] {
-				gt.keepCommit(i, d.prev)
+		if t := b.topics[gt.Topic.Name]; !gt.apart && t.keeps {
+			was, _ := d.prev.Topic(t.Name)
+			for i := range gt.Committed {
+				if p := int(gt.Partition(i)); p < len(t.kept) && t.kept[p] {
+					gt.keepCommit(i, was)
+					gt.keepEnd(p, was)
+				}
 			}
 		}
+		if gt.apart { // kept, but no longer than the oldest number may be
+			gt.Topic = gt.Topic.expired(b.now.Add(-b.opts.StaleAfter).UnixNano())
+		}
 	}
+}
+
+// keepEnd gives partition p the log end that was's commit was read with, where
+// that is not the one which the topic keeps; was may be nil.
+func (gt *GroupTopic) keepEnd(p int, was *GroupTopic) {
+	if was == nil || !was.apart || p >= was.Topic.Partitions() || was.Topic.EndAt[p] == gt.Topic.EndAt[p] {
+		return
+	}
+	if !gt.apart {
+		gt.Topic, gt.apart = gt.Topic.clone(), true
+	}
+	t, old := gt.Topic, was.Topic
+	t.LogStart[p], t.StartAt[p], t.LogEnd[p], t.EndAt[p], t.LastStable[p] = old.LogStart[p], old.StartAt[p], old.LogEnd[p], old.EndAt[p], old.LastStable[p]
 }
 
 // firstSeen dates the group and its members.

@@ -82,7 +82,7 @@ func (b *Builder) rows(gt *GroupTopic, d *groupDraft, use *topicUse, kept bool) 
 		if old, _ = d.prev.Topic(use.name); old != nil && (t.Reason == ReasonNone || t.Reason.Passing()) && old.Topic.ID == t.ID {
 			// its log end must be as old as its commits, or a consumer
 			// that goes on unseen would seem to fall behind
-			gt.Topic = old.Topic
+			gt.Topic, gt.apart = old.Topic, true
 		} else {
 			old = nil
 		}
@@ -116,12 +116,16 @@ func (b *Builder) rows(gt *GroupTopic, d *groupDraft, use *topicUse, kept bool) 
 			}
 		}
 	case use.commits != nil:
-		gt.setCommits(use.commits, d.prev)
+		var was *GroupTopic
+		if use.commits.Reasons != nil {
+			was, _ = d.prev.Topic(use.name)
+		}
+		gt.setCommits(use.commits, was)
 	}
 	return true
 }
 
-func (gt *GroupTopic) setCommits(c *TopicCommits, prev *Group) {
+func (gt *GroupTopic) setCommits(c *TopicCommits, was *GroupTopic) {
 	for k, p := range c.Partitions {
 		i := gt.RowOf(p)
 		if i < 0 {
@@ -130,8 +134,8 @@ func (gt *GroupTopic) setCommits(c *TopicCommits, prev *Group) {
 		if why := reasonAt(c.Reasons, k); why != ReasonNone {
 			gt.CommitReason = setReason(gt.CommitReason, gt.Rows(), int32(i), why)
 			gt.Committed[i] = Unknown
-			if why.Passing() && prev != nil {
-				gt.keepCommit(i, prev)
+			if why.Passing() {
+				gt.keepCommit(i, was)
 			}
 			continue
 		}
@@ -141,16 +145,14 @@ func (gt *GroupTopic) setCommits(c *TopicCommits, prev *Group) {
 	}
 }
 
-// keepCommit gives row i the commit it had before, or none.
-func (gt *GroupTopic) keepCommit(i int, prev *Group) {
+// keepCommit gives row i the commit it had before, or none; was may be nil.
+func (gt *GroupTopic) keepCommit(i int, was *GroupTopic) {
 	gt.Committed[i] = Unknown
-	if prev == nil {
+	if was == nil {
 		return
 	}
-	if old, ok := prev.Topic(gt.Topic.Name); ok {
-		if j := old.RowOf(gt.Partition(i)); j >= 0 {
-			gt.Committed[i], gt.CommitEpoch[i] = old.Committed[j], old.CommitEpoch[j]
-		}
+	if j := was.RowOf(gt.Partition(i)); j >= 0 {
+		gt.Committed[i], gt.CommitEpoch[i] = was.Committed[j], was.CommitEpoch[j]
 	}
 }
 

@@ -117,6 +117,31 @@ func TestKeptRowIsNoOlderThanItsOldestNumber(t *testing.T) {
 	}
 }
 
+func TestCoordinatorAndLeaderFailOneAfterTheOther(t *testing.T) {
+	w := newWorld()
+	w.topic("a", part{0, 100}, part{0, 100})
+	w.group("g", member("m", on("a", 0, 1))).commit("a", 0, 90).commit("a", 1, 90)
+	w.poll()
+	began := w.now
+	// the group keeps pace, whatever can be seen of it
+	w.after(time.Minute).topic("a", part{0, 9000}, part{0, 9000})
+	w.groups["g"].commit("a", 0, 8990).commit("a", 1, 8990).commitsUnread = ReasonBrokerDown
+	w.poll()
+	w.groups["g"].commitsUnread = ReasonNone
+	w.topics["a"].endUnread[0] = ReasonBrokerDown
+	for range 3 {
+		g := mustGroup(t, w.after(time.Minute).poll(), "g")
+		wantLines(t, rowsOf(g), "a/0 0..100 at 90 lag 10 ok stale broker_down", "a/1 0..9000 at 8990 lag 10 ok")
+		if at := g.Topics[0].Row(0).AsOf; !at.Equal(began) {
+			t.Errorf("as of %v, want when both were read, %v", at, began)
+		}
+		if e := w.prev.expires; !e.Equal(began.Add(w.opts.StaleAfter)) {
+			t.Errorf("expires at %v", e)
+		}
+	}
+	wantLines(t, rowsOf(mustGroup(t, w.after(2*time.Minute).poll(), "g")), "a/0 ?..? at 90 lag ? unknown broker_down", "a/1 0..9000 at 8990 lag 10 ok")
+}
+
 func TestTopicsThatCannotBeReadForSeveralPolls(t *testing.T) {
 	unread := func(w *world) {
 		w.topics["a"].unread, w.topics["a"].endUnread[0] = ReasonTimeout, ReasonTimeout

@@ -2,6 +2,7 @@ package collect
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
@@ -31,7 +32,7 @@ func (s *Snapshot) expiry() time.Time {
 			if !gt.expired {
 				older(gt.commitsAt)
 			}
-			if gt.stale != ReasonNone { // its log ends may be those of an older poll
+			if gt.apart {
 				ends(gt.Topic)
 			}
 		}
@@ -98,13 +99,7 @@ func (t *Topic) expired(limit int64) *Topic {
 			continue
 		}
 		if n == t {
-			c := *t
-			n = &c
-			n.LogEnd = append([]int64(nil), t.LogEnd...)
-			n.LogStart = append([]int64(nil), t.LogStart...)
-			n.LastStable = append([]int64(nil), t.LastStable...)
-			n.EndReason = append(make([]Reason, 0, len(t.LogEnd)), t.EndReason...)
-			n.EndReason = n.EndReason[:len(t.LogEnd)]
+			n = t.clone()
 		}
 		n.LogEnd[p], n.LogStart[p], n.LastStable[p] = Unknown, Unknown, Unknown
 		if n.EndReason[p] == ReasonNone {
@@ -112,6 +107,18 @@ func (t *Topic) expired(limit int64) *Topic {
 		}
 	}
 	return n
+}
+
+// clone is the topic with numbers and reasons of its own.
+func (t *Topic) clone() *Topic {
+	n := *t
+	for _, a := range []*[]int64{&n.LogStart, &n.LogEnd, &n.LastStable, &n.StartAt, &n.EndAt} {
+		*a = slices.Clone(*a)
+	}
+	n.Produced = slices.Clone(t.Produced)
+	n.EndReason = make([]Reason, len(t.LogEnd))
+	copy(n.EndReason, t.EndReason)
+	return &n
 }
 
 // expired is the group without commits and descriptions read before limit.

@@ -136,8 +136,11 @@ func (g *Group) consumes() bool {
 	return g.Type == TypeConsumer || g.Type == TypeClassic && g.ProtocolType == "consumer"
 }
 
-// Topic finds the group's rows on a topic.
+// Topic finds the group's rows on a topic; a nil group has none.
 func (g *Group) Topic(name string) (*GroupTopic, bool) {
+	if g == nil {
+		return nil, false
+	}
 	for _, gt := range g.Topics {
 		if gt.Topic.Name == name {
 			return gt, true
@@ -180,6 +183,9 @@ type GroupTopic struct {
 	// topic any more.
 	Orphaned bool
 
+	// apart is true where Topic is not the snapshot's own: it holds numbers of
+	// an earlier poll, those that the kept commits were read with.
+	apart     bool
 	commitsAt int64 // Unix nanoseconds; the group's, but for kept rows
 	stale     Reason
 	expired   bool // the commits are too old to show
