@@ -76,22 +76,20 @@ func (d *topicDraft) allocate(n int) {
 func (b *Builder) rows(gt *GroupTopic, d *groupDraft, use *topicUse, kept bool) bool {
 	t := b.topic(use.name)
 	gt.Topic = t.Topic
-	var old *GroupTopic
+	var was, old *GroupTopic // the rows before, and those whose numbers stand
+	if d.why != ReasonNone && !d.why.Answers() {
+		was, _ = d.prev.Topic(use.name)
+	}
 	if kept {
 		gt.stale = d.why
-		if old, _ = d.prev.Topic(use.name); old != nil && (t.Reason == ReasonNone || t.Reason.Passing()) && old.Topic.ID == t.ID {
+		if was != nil && (t.Reason == ReasonNone || t.Reason.Passing()) && was.Topic.ID == t.ID {
+			old = was
 			// its log end must be as old as its commits, or a consumer
 			// that goes on unseen would seem to fall behind
 			gt.Topic, gt.apart = old.Topic, true
-		} else {
-			old = nil
 		}
 	}
-	parts := d.rowParts(t, use, old)
-	n := len(parts)
-	if parts == nil {
-		n = t.Partitions()
-	}
+	parts, n := d.rowParts(t, use, was)
 	if n == 0 {
 		return false
 	}
@@ -116,7 +114,6 @@ func (b *Builder) rows(gt *GroupTopic, d *groupDraft, use *topicUse, kept bool) 
 			}
 		}
 	case use.commits != nil:
-		var was *GroupTopic
 		if use.commits.Reasons != nil {
 			was, _ = d.prev.Topic(use.name)
 		}
@@ -180,9 +177,10 @@ func (b *Builder) addAssigned(d *groupDraft, uses *topicUses) {
 // whole reports whether all partitions of a topic are the group's.
 func (d *groupDraft) whole(t *topicDraft) bool { return d.consumes() && t.exists }
 
-// rowParts lists the partitions of a group's rows in order; nil stands for all
-// partitions of the topic.
-func (d *groupDraft) rowParts(t *topicDraft, use *topicUse, old *GroupTopic) []int32 {
+// rowParts lists the partitions of a group's rows in order and counts them; nil
+// stands for all partitions of the topic. Rows that the group had, was, it has
+// while nobody tells what it committed.
+func (d *groupDraft) rowParts(t *topicDraft, use *topicUse, was *GroupTopic) (parts []int32, rows int) {
 	whole, n := d.whole(t), int32(t.Partitions())
 	list := use.assigned
 	add := func(p int32) {
@@ -197,13 +195,13 @@ func (d *groupDraft) rowParts(t *topicDraft, use *topicUse, old *GroupTopic) []i
 			}
 		}
 	}
-	if old != nil {
-		for i := range old.Committed {
-			add(old.Partition(i))
+	if was != nil {
+		for i := range was.Committed {
+			add(was.Partition(i))
 		}
 	}
 	if whole && len(list) == 0 {
-		return nil
+		return nil, int(n)
 	}
 	if whole {
 		for p := range n {
@@ -211,7 +209,8 @@ func (d *groupDraft) rowParts(t *topicDraft, use *topicUse, old *GroupTopic) []i
 		}
 	}
 	slices.Sort(list)
-	return slices.Compact(list)
+	list = slices.Compact(list)
+	return list, len(list)
 }
 
 // setOwners writes the members' assignments into the rows.

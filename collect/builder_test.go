@@ -40,6 +40,12 @@ func TestRowSets(t *testing.T) {
 			m.HasTarget, m.Target, m.Epoch = true, []TopicPartitions{on("a", 0), on("b", 0)}, 4
 			w.group("g", m).commit("a", 0, 4).facts.Type = TypeConsumer
 		}, []string{"a/0 0..10 at 4 lag 6 ok", "a/1 0..10 at - lag 10 no_commit", "b/0 0..5 at - lag 5 no_commit"}},
+		{"streams: what tasks read and what was committed, of a topic without either nothing", func(w *world) {
+			w.topic("a", even(3, 0, 10)...)
+			w.topic("b", even(3, 0, 10)...)
+			g := w.group("g", member("m", on("a", 0)).to("b")).commit("a", 2, 4)
+			g.facts.Type, g.facts.ProtocolType = TypeStreams, "streams"
+		}, []string{"a/0 0..10 at - lag 10 no_commit", "a/2 0..10 at 4 lag 6 ok"}},
 		{"fewer partitions than assigned: those beyond do not exist", func(w *world) {
 			w.topic("a", even(2, 0, 10)...)
 			w.group("g", member("m", on("a", 0, 1, 2, 3))).commit("a", 0, 4).commit("a", 1, 10).commit("a", 2, 10)

@@ -232,6 +232,18 @@ func TestPartitionsAddedWhileCommitsCannotBeRead(t *testing.T) {
 	wantLines(t, rowsOf(mustGroup(t, w.poll(), "g")), "a/0 0..100 at 40 lag 60 ok stale loading", "a/1 ?..? at ? lag ? unknown loading")
 }
 
+func TestRowsOfAStandaloneCommitterWhileItsCommitsCannotBeRead(t *testing.T) {
+	w := newWorld()
+	w.topic("a", even(4, 0, 100)...)
+	g := w.solo("g").commit("a", 2, 90)
+	w.poll()
+	g.commitsUnread = ReasonBrokerDown
+	for range 3 { // beyond what may be kept, and on
+		w.after(4 * time.Minute).poll()
+	}
+	wantLines(t, rowsOf(mustGroup(t, w.prev, "g")), "a/2 0..100 at ? lag ? unknown broker_down")
+}
+
 func TestSingleCommitUnread(t *testing.T) {
 	w := keeper()
 	poll := func(why Reason) *Group {
