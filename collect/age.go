@@ -113,7 +113,7 @@ func (w *worstAge) age(g *Group, known int) Age {
 		a.Method = MethodAtLeast
 	case missing:
 		return unknownAge(w.gap)
-	case a.Method == MethodUnknown: // no row has lag
+	case a.Method == MethodUnknown: // no row has lag, those aside that may have markers only unread
 		a.Method = MethodExact
 	}
 	return a

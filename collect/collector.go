@@ -147,6 +147,7 @@ func (c *Collector) Once(ctx context.Context) *Update {
 	defer cancel()
 	s := c.source.Poll(ctx, c.ask(started))
 	c.searchTimes(ctx, s)
+	c.lookForMarkers(ctx, s)
 	return c.finish(s)
 }
 
@@ -157,6 +158,7 @@ func (c *Collector) poll(ctx context.Context, started time.Time) {
 	c.mu.Unlock()
 	pctx, cancel := context.WithDeadline(ctx, started.Add(c.opts.Timeout))
 	s := c.source.Poll(pctx, c.ask(started))
+	c.lookForMarkers(pctx, s)
 	cancel()
 	if ctx.Err() != nil {
 		return // what a poll that was told to stop has read is no answer

@@ -193,6 +193,13 @@ func (h *partitionTimes) age(offset int64, now time.Time) Age {
 	return unknownAge(h.why())
 }
 
+// earliest is the least moment at which the record at an offset can have been
+// written, Unix nanoseconds; 0 where that is not known.
+func (h *partitionTimes) earliest(offset int64, now time.Time) int64 {
+	s, _ := h.when(offset, now.UnixNano())
+	return s.from
+}
+
 func (h *partitionTimes) why() SecondsReason {
 	if h.unsearchable != "" {
 		return h.unsearchable

@@ -66,6 +66,9 @@ type Cluster struct {
 	// topic, or may have one that cannot be seen. Without it, every last
 	// stable offset is the log end.
 	TransactionState bool
+	// TransactionPartitions is how many partitions that topic has; 0 where it
+	// cannot be seen.
+	TransactionPartitions int32
 }
 
 // Broker is one live broker as Metadata lists it.

@@ -51,14 +51,14 @@ func (t *tracker) dateRows(s *Snapshot) {
 	}
 	for _, h := range t.topics {
 		for _, gt := range h.readers {
-			h.date(gt, s.TakenAt)
+			h.date(gt, s.TakenAt, t.transactions)
 		}
 		clear(h.readers) // holds nothing of this snapshot
 		h.readers = h.readers[:0]
 	}
 }
 
-func (h *topicTimes) date(gt *GroupTopic, now time.Time) {
+func (h *topicTimes) date(gt *GroupTopic, now time.Time, ends transactions) {
 	for i := range gt.Committed {
 		l, p := gt.lagAt(i), int(gt.Partition(i))
 		if l.lag <= 0 || p >= len(h.parts) {
@@ -67,7 +67,12 @@ func (h *topicTimes) date(gt *GroupTopic, now time.Time) {
 		if gt.ages == nil {
 			gt.ages = make([]rowAge, gt.Rows())
 		}
-		gt.ages[i] = compactAge(h.parts[p].age(gt.position(i, p), now))
+		part, at := &h.parts[p], gt.position(i, p)
+		if ends.possible && gt.tail(i) <= shortTail && !ends.proves(part.earliest(at, now)) {
+			gt.ages[i] = compactAge(unknownAge(SecondsControlRecords))
+			continue
+		}
+		gt.ages[i] = compactAge(part.age(at, now))
 	}
 }
 

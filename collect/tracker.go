@@ -12,6 +12,7 @@ import (
 type tracker struct {
 	cluster, boot string
 	seq           uint64
+	transactions  transactions
 	polls         int        // snapshots that were tracked
 	recent        [][]*Topic // the topics of the newest snapshots, shortWindow of them, the newest last
 	topics        map[string]*topicTimes

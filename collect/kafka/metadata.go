@@ -307,8 +307,9 @@ func (p *poll) setCluster() {
 	for i := range c.Brokers {
 		c.Brokers[i].Reason = p.down[c.Brokers[i].ID]
 	}
-	_, has := p.topics.topics["__transaction_state"]
+	transactions, has := p.topics.topics[collect.TransactionTopic]
 	c.TransactionState = has || p.sees.topics != collect.Yes
+	c.TransactionPartitions = int32(len(transactions.leaders))
 	p.b.SetCluster(c)
 }
 
