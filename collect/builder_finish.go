@@ -155,9 +155,7 @@ func (b *Builder) finishTopic(d *topicDraft) {
 			continue
 		}
 		if d.read[p] {
-			if d.LogStart[p] < 0 && d.prev != nil && p < len(d.prev.LogStart) {
-				d.LogStart[p], d.StartAt[p] = d.prev.LogStart[p], d.prev.StartAt[p]
-			}
+			d.keepStart(p, b.now.Add(-b.opts.StaleAfter).UnixNano())
 			if !b.snap.Cluster.TransactionState {
 				d.LastStable[p] = d.LogEnd[p]
 			}
@@ -176,7 +174,22 @@ func (b *Builder) finishTopic(d *topicDraft) {
 			d.LogEnd[p], d.EndAt[p] = d.prev.LogEnd[p], d.prev.EndAt[p]
 			d.LastStable[p] = d.prev.LastStable[p]
 			d.kept[p], d.keeps = true, true
+		} else if d.ID == ([16]byte{}) {
+			// of a topic without an id, a lower epoch may as well be that of
+			// one made anew: it is not held against it for ever
+			d.Epoch[p] = -1
 		}
+	}
+}
+
+// keepStart takes over the log start where none was read: where none was due
+// as long as need be, where it could not be read until that is too long ago.
+func (d *topicDraft) keepStart(p int, limit int64) {
+	if d.LogStart[p] >= 0 || d.prev == nil || p >= len(d.prev.LogStart) {
+		return
+	}
+	if d.startReason(p) == ReasonNone || d.prev.StartAt[p] >= limit {
+		d.LogStart[p], d.StartAt[p] = d.prev.LogStart[p], d.prev.StartAt[p]
 	}
 }
 

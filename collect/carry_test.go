@@ -205,6 +205,41 @@ func TestZombieStaysRejected(t *testing.T) {
 	}
 }
 
+func TestATopicWithoutAnIDMadeAnewIsReadAgain(t *testing.T) {
+	w := newWorld()
+	a := w.topic("a", part{0, 100})
+	a.id, a.epoch = 0, 7
+	w.group("g", member("m", on("a", 0))).commit("a", 0, 90)
+	w.poll()
+	w.topic("a", part{0, 50})
+	a.epoch = 0
+	w.groups["g"].commit("a", 0, 20)
+	// it may be a zombie that answers
+	wantLines(t, rowsOf(mustGroup(t, w.after(4*time.Minute).poll(), "g")), "a/0 0..100 at 90 lag 10 ok stale no_leader")
+	w.after(2 * time.Minute).poll()
+	wantLines(t, rowsOf(mustGroup(t, w.after(time.Second).poll(), "g")), "a/0 0..50 at 20 lag 30 ok")
+}
+
+func TestLogStartsThatCannotBeRead(t *testing.T) {
+	w := newWorld()
+	w.topic("a", even(3, 50, 100)...)
+	w.group("g", member("m", on("a", 0, 1, 2))).commit("a", 0, 90).commit("a", 1, 10)
+	w.poll()
+	look := func(d time.Duration) []string {
+		w.after(d)
+		b := w.builder()
+		n := b.Needs()[0]
+		for p := range int32(3) {
+			b.StartUnread(n.Topic, p, ReasonTimeout)
+			b.SetEnd(n.Topic, p, 200, 0, w.now)
+		}
+		w.prev = b.Finish(w.now, 0)
+		return rowsOf(mustGroup(t, w.prev, "g"))
+	}
+	wantLines(t, look(time.Minute), "a/0 50..200 at 90 lag 110 ok", "a/1 50..200 at 10 lag 150 lost lost 40 stale timeout", "a/2 50..200 at - lag 150 no_commit stale timeout")
+	wantLines(t, look(5*time.Minute), "a/0 ?..200 at 90 lag ? unknown timeout", "a/1 ?..200 at 10 lag ? unknown timeout", "a/2 ?..200 at - lag ? unknown timeout")
+}
+
 func TestTwoBrokersClaimOnePartition(t *testing.T) {
 	for _, c := range []struct {
 		why    string

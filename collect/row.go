@@ -96,6 +96,9 @@ func (gt *GroupTopic) lagOf(p, i int, c int64) lagged {
 		}
 		return r
 	}
+	if r.reason == ReasonNone && (c == NoCommit || c < s) { // counted from the log start
+		r.reason = t.startReason(p)
+	}
 	r.stale = r.reason != ReasonNone
 	switch {
 	case c == NoCommit:
