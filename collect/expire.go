@@ -102,6 +102,9 @@ func (t *Topic) expired(limit int64) *Topic {
 			n = t.clone()
 		}
 		n.LogEnd[p], n.LogStart[p], n.LastStable[p] = Unknown, Unknown, Unknown
+		if p < len(n.Produced) {
+			n.Produced[p] = nan32
+		}
 		if n.EndReason[p] == ReasonNone {
 			n.EndReason[p] = ReasonTimeout
 		}
@@ -133,6 +136,7 @@ func (g *Group) expired(limit int64, taken time.Time, renew func(*Topic) *Topic)
 			for k := range n.Committed {
 				n.Committed[k] = Unknown
 			}
+			n.Consumed = nil
 			if n.expired = true; n.stale == ReasonNone {
 				n.stale = ReasonTimeout
 			}

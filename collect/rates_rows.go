@@ -146,9 +146,7 @@ func (r *rater) topic(gt *GroupTopic, past *rowMemory) {
 			r.oldest.add(gt, i, l)
 			r.backlog += max(0, l.lag)
 			r.group.Consumed = plus(r.group.Consumed, consumed)
-			if p < len(gt.Topic.Produced) {
-				r.group.Produced = plus(r.group.Produced, float64(gt.Topic.Produced[p]))
-			}
+			r.group.Produced = plus(r.group.Produced, gt.produced(p))
 		}
 		if o := gt.Owner[i]; o >= 0 && gt.MoreOwners == nil {
 			r.rates[o] = plus(r.rates[o], consumed)

@@ -136,6 +136,36 @@ func TestAnOutageIsNoSpike(t *testing.T) {
 	}
 }
 
+func TestRatesEndWithTheNumbersTheyAreOf(t *testing.T) {
+	w := watch(newWorld())
+	w.group("g", member("m", on("a", 0)))
+	for n := range int64(5) {
+		w.topic("a", part{0, 500*n + 100})
+		w.groups["g"].commit("a", 0, 500*n)
+		w.look(t)
+		w.after(5 * time.Second)
+	}
+	none := func(why string, s *Snapshot) {
+		t.Helper()
+		g := mustGroup(t, s, "g")
+		r, m := g.Topics[0].Row(0), g.MemberTotals()
+		for _, rate := range []float64{r.Produced, r.Consumed, g.Produced, g.Consumed} {
+			if !math.IsNaN(rate) {
+				t.Errorf("%s: a rate of %g: row %g, %g, group %g, %g", why, rate, r.Produced, r.Consumed, g.Produced, g.Consumed)
+			}
+		}
+		for i := range m {
+			if !math.IsNaN(m[i].Produced) || !math.IsNaN(m[i].Consumed) {
+				t.Errorf("%s: rates %g, %g of a member", why, m[i].Produced, m[i].Consumed)
+			}
+		}
+	}
+	none("a poll that hangs", w.prev.At(w.now.Add(time.Hour)))
+	w.groups["g"].commitsUnread = ReasonBrokerDown // and whether it is produced as before is not looked at
+	w.look(t)
+	none("the coordinator is down", w.prev)
+}
+
 func TestACommitThatMovedOnceAndNeverAgain(t *testing.T) {
 	w := watch(newWorld())
 	w.topic("a", part{0, 100})

@@ -190,9 +190,7 @@ func (gt *GroupTopic) Row(i int) Row {
 		if t.EndAt[p] > 0 && gt.commitsAt > 0 {
 			r.AsOf = time.Unix(0, min(t.EndAt[p], gt.commitsAt))
 		}
-		if t.Produced != nil {
-			r.Produced = float64(t.Produced[p])
-		}
+		r.Produced = gt.produced(p)
 		if l.lag >= 0 {
 			r.LagStable = gt.stableLag(i, l)
 		}
@@ -205,6 +203,15 @@ func (gt *GroupTopic) Row(i int) Row {
 	}
 	r.Age = gt.age(i, l)
 	return r
+}
+
+// produced is what is appended to a partition, in records per second; NaN if
+// not known. The rate of an earlier poll is none of this one.
+func (gt *GroupTopic) produced(p int) float64 {
+	if gt.apart || p >= len(gt.Topic.Produced) {
+		return math.NaN()
+	}
+	return float64(gt.Topic.Produced[p])
 }
 
 // age is the time lag of row i: 0 where there is no lag, else the age of the

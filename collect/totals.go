@@ -180,9 +180,7 @@ func (g *Group) MemberTotals() []MemberTotals {
 }
 
 func (m *MemberTotals) add(gt *GroupTopic, i int) (known int) {
-	if p := int(gt.Partition(i)); gt.Topic.Produced != nil && p < len(gt.Topic.Produced) {
-		m.Produced = plus(m.Produced, float64(gt.Topic.Produced[p]))
-	}
+	m.Produced = plus(m.Produced, gt.produced(int(gt.Partition(i))))
 	if gt.Consumed != nil {
 		m.Consumed = plus(m.Consumed, float64(gt.Consumed[i]))
 	}
