@@ -316,6 +316,18 @@ func TestThePageToRead(t *testing.T) {
 	}
 }
 
+// A poll that reached nobody has read nothing, however short ago it was.
+func TestThePageDoesNotSayThatALostClusterWasRead(t *testing.T) {
+	u := everything()
+	s := *u.Snapshot
+	s.Reached, s.Complete = false, false
+	u.Snapshot = &s
+	body := serve(t, Options{}, u).get(t, "/").Body.String()
+	if !strings.Contains(body, "No broker answered the last poll.") || !strings.Contains(body, "Last tried 1s ago") || strings.Contains(body, "Read 1s ago") {
+		t.Errorf("the page says\n%s", body)
+	}
+}
+
 // start serves on a port of its own until the test ends.
 func start(t *testing.T, s *serving, webConfig string) (addr string, stop func() error) {
 	t.Helper()

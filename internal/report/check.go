@@ -99,12 +99,16 @@ func (t *Trial) Add(verdicts []Verdict, complete bool) {
 	}
 	next := make(map[string]Verdict, len(verdicts))
 	for _, v := range verdicts {
+		now := v.Outcome
 		before, seen := t.results[v.Group]
 		switch {
 		case seen:
 			v.Outcome = both(before.Outcome, v.Outcome)
 		case t.polls > 0:
 			v.Outcome = both(absent, v.Outcome)
+		}
+		if v.Outcome != now { // or the sentence would contradict the exit code
+			v.Text += ", but not at every poll"
 		}
 		next[v.Group] = v
 	}

@@ -41,6 +41,28 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+func TestTheSentenceOfATrialIsThatOfItsOutcome(t *testing.T) {
+	v := func(o Outcome) []Verdict { return []Verdict{{Group: "a", Outcome: o, Text: "a: lag"}} }
+	for name, c := range map[string]struct {
+		polls [2]Outcome
+		want  string
+	}{
+		"above twice":        {[2]Outcome{Above, Above}, "a: lag"},
+		"above at last":      {[2]Outcome{Within, Above}, "a: lag, but not at every poll"},
+		"unsure at last":     {[2]Outcome{Within, Unsure}, "a: lag, but not at every poll"},
+		"within at last":     {[2]Outcome{Above, Within}, "a: lag"},
+		"above after unsure": {[2]Outcome{Unsure, Above}, "a: lag, but not at every poll"},
+	} {
+		var tr Trial
+		for _, o := range c.polls {
+			tr.Add(v(o), true)
+		}
+		if got, _ := tr.Of("a"); got.Text != c.want {
+			t.Errorf("%s: %q, want %q", name, got.Text, c.want)
+		}
+	}
+}
+
 func TestATrialNeedsEveryPoll(t *testing.T) {
 	v := func(group string, o Outcome) Verdict { return Verdict{Group: group, Outcome: o} }
 	for name, c := range map[string]struct {

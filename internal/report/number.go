@@ -44,7 +44,8 @@ func (o Options) memberLag(m *collect.Member, t *collect.MemberTotals) string {
 	return o.total(&collect.Totals{Records: t.Lag, Unknown: t.Unknown, Stale: t.Stale, Complete: t.Unknown+t.Stale == 0})
 }
 
-// age is a time lag.
+// age is a time lag: at least so long, or about so long where it may be off by
+// more than a fifth, which is where the terminal view says so, too.
 func (o Options) age(a collect.Age) string {
 	switch {
 	case !a.Known() || math.IsNaN(a.Seconds):
@@ -53,6 +54,8 @@ func (o Options) age(a collect.Age) string {
 		return o.atLeast() + "0s"
 	case a.Method == collect.MethodAtLeast:
 		return o.atLeast() + span(a.Seconds)
+	case a.Method == collect.MethodInterpolated && a.Error > a.Seconds/5:
+		return "~ " + span(a.Seconds)
 	}
 	return span(a.Seconds)
 }
