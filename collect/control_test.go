@@ -113,3 +113,29 @@ func TestGroupAgeSetsMarkersAside(t *testing.T) {
 		t.Errorf("got %v", a)
 	}
 }
+
+// Where all records have one timestamp, the record that a search is for cannot
+// be told from the others: but none is younger than that timestamp.
+func TestBurstOfOneTimestampIsAtLeastThatOld(t *testing.T) {
+	w := newWorld()
+	w.cluster = &Cluster{ID: "id", SeesAllGroups: Yes, SeesAllTopics: Yes}
+	w.topic("a", part{0, 40})
+	w.group("g", member("m", on("a", 0))).commit("a", 0, 20)
+	l := &burst{ledger{world: w}, epoch.Add(-2 * time.Hour)}
+	c := New(l, Options{Build: w.opts, Interval: time.Second, Timeout: 1e5 * time.Hour, Now: func() time.Time { return w.now }})
+	g := mustGroup(t, c.Once(t.Context()).Snapshot, "g")
+	if a := g.Topics[0].Row(0).Age; a.Method != MethodAtLeast || a.Seconds != 7200 {
+		t.Errorf("got %v, want at least 7200 s", a)
+	}
+}
+
+// burst is a partition whose records all have one timestamp: the first of them
+// is the answer to every question.
+type burst struct {
+	ledger
+	at time.Time
+}
+
+func (b *burst) OffsetsAt(_ context.Context, qs []TimeQuery) []TimeAnswer {
+	return []TimeAnswer{{Offset: 0, Timestamp: b.at.UnixMilli()}}[:len(qs)]
+}

@@ -45,6 +45,19 @@ type partitionTimes struct {
 	// find it need not look for again. It is an offset no search is for at
 	// first.
 	tried int64
+	// No record below youngerEnd is younger than youngest, Unix nanoseconds;
+	// both are 0 where that was not asked.
+	youngerEnd, youngest int64
+}
+
+// limit records that no record that the log holds now, the one at an offset
+// among them, is younger than at: what is left to say where all records have
+// one timestamp, and the search for one of them leads nowhere.
+func (h *partitionTimes) limit(offset, at int64) {
+	h.youngerEnd, h.youngest = offset+1, at
+	if n := len(h.ends); n > 0 {
+		h.youngerEnd = max(h.youngerEnd, h.ends[n-1].end)
+	}
 }
 
 // topicTimes is the history of one topic; a topic made anew starts anew.
@@ -64,6 +77,7 @@ func (h *partitionTimes) note(end, at int64) {
 		return
 	case n > 0 && end < h.ends[n-1].end:
 		h.ends, h.anchors = nil, nil
+		h.youngerEnd, h.youngest = 0, 0
 	}
 	if len(h.ends) == maxSeen {
 		h.thin()
@@ -160,7 +174,9 @@ func (h *partitionTimes) when(offset, now int64) (span, bool) {
 	if i < len(h.ends) {
 		s.to = min(s.to, h.ends[i].first)
 	}
-	if len(h.ends) == 0 && len(h.anchors) == 0 {
+	if offset < h.youngerEnd {
+		s.to = min(s.to, h.youngest)
+	} else if len(h.ends) == 0 && len(h.anchors) == 0 {
 		return s, false
 	}
 	if s.from > s.to { // stamped out of order: it may lie anywhere between

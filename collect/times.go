@@ -187,6 +187,9 @@ func (t *tracker) learn(s *search) {
 			part.searchedAt = part.ends[n-1].last
 		}
 		return
+	case s.hi < 0 && s.newest > 0: // not found, but nothing is younger
+		part.limit(s.target, s.newest*1e6)
+		return
 	case s.stage == askNewest || s.hi < 0:
 		return
 	case !s.exact && s.lo >= 0:

@@ -97,11 +97,13 @@ func (s *search) answer(a TimeAnswer, now time.Time) {
 // hours, silently.
 func (s *search) takeNewest(a TimeAnswer, now time.Time) {
 	s.skew = a.Timestamp > now.Add(futureAllowance).UnixMilli()
+	if !s.skew && a.Offset >= 0 {
+		s.newest = a.Timestamp
+	}
 	if s.skew || a.Offset < s.target {
 		s.hi, s.done = -1, true
 		return
 	}
-	s.newest = a.Timestamp
 	s.found(a)
 	s.stage = askOldest
 }
