@@ -12,7 +12,7 @@ type topicRow struct {
 	*collect.GroupTopic
 	label      string // safe to draw
 	totals     collect.Totals
-	unassigned int64 // rows without an owner, -1 if not known
+	unassigned int64 // rows without an owner, orphaned ones aside; -1 where the group has no such count
 	produced   float64
 	consumed   float64
 	note       string
@@ -46,11 +46,11 @@ func topicRows(l *look, g *collect.Group) []*topicRow {
 	for i, gt := range g.Topics {
 		r := &topicRow{GroupTopic: gt, label: l.name(gt.Topic.Name), totals: gt.TopicTotals(), unassigned: collect.Unknown}
 		r.produced, r.consumed = math.NaN(), math.NaN()
-		if g.MembersKnown {
+		if g.Assignment.Unassigned >= 0 {
 			r.unassigned = 0
 		}
 		for j, o := range gt.Owner {
-			if o < 0 && r.unassigned >= 0 {
+			if o < 0 && r.unassigned >= 0 && !gt.Orphaned { // the group's own count, topic by topic
 				r.unassigned++
 			}
 			if p := int(gt.Partition(j)); p < len(gt.Topic.Produced) {
@@ -154,7 +154,7 @@ func topicColumns() []column[*topicRow] {
 
 func unassignedCell(l *look, r *topicRow) cell {
 	c := l.countCell(r.unassigned)
-	if r.unassigned > 0 && !r.Orphaned {
+	if r.unassigned > 0 {
 		c.tone = toneWarn
 	}
 	return c

@@ -59,6 +59,20 @@ func TestKeptNumbersAreMarked(t *testing.T) {
 	}
 }
 
+// What is unassigned by topic adds up to what is said of the group.
+func TestUnassignedByTopicIsTheGroups(t *testing.T) {
+	s := live(t, 160, 24).press("/ m o v e r enter enter shift+tab").shows("0 unassigned")
+	if line := s.row("old-prices"); !strings.Contains(line, "old-prices 2 500 250 0 ") {
+		t.Errorf("partitions of a topic that was left wait for nobody: %q", line)
+	}
+	alone := groupSpec{facts: classic("alone", collect.StateEmpty), rows: map[string][]row{"prices": lagging(2, 90, 1)}}
+	alone.facts.ProtocolType, alone.facts.Assignor = "", ""
+	s = newScreen(t, 160, 24).take(update(1, snapshot(nil, epoch, alone))).press("enter shift+tab")
+	if line := s.row("prices"); !strings.Contains(line, "prices 2 90 45 ? ") {
+		t.Errorf("a standalone committer's partitions are assigned to no one: %q", line)
+	}
+}
+
 func TestNoRowIsNotZero(t *testing.T) {
 	odd := member("odd")
 	odd.Decode = collect.DecodeUndecodable
