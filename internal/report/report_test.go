@@ -101,6 +101,30 @@ func TestSpans(t *testing.T) {
 	}
 }
 
+// A guess between two far points must not read like a measurement: beside a
+// group long left alone, one on the same topic was 1.6 s behind give or take a
+// minute, and looked like 1.6 s.
+func TestTimeLagsSayHowTheyAreKnown(t *testing.T) {
+	for name, c := range map[string]struct {
+		age         collect.Age
+		want, ascii string
+	}{
+		"exact":              {collect.Age{Seconds: 4.2, Method: collect.MethodExact}, "4.2s", "4.2s"},
+		"a fifth off":        {collect.Age{Seconds: 100, Error: 20, Method: collect.MethodInterpolated}, "1m40s", "1m40s"},
+		"more than that":     {collect.Age{Seconds: 1.6, Error: 59, Method: collect.MethodInterpolated}, "~ 1.6s", "~ 1.6s"},
+		"at least":           {collect.Age{Seconds: 4.2, Method: collect.MethodAtLeast}, "≥ 4.2s", ">= 4.2s"},
+		"at least, but when": {collect.Age{Seconds: 0.01, Method: collect.MethodAtLeast}, "≥ 0s", ">= 0s"},
+		"not known":          {collect.Age{Seconds: nan}, "?", "?"},
+	} {
+		if got := (Options{}).age(c.age); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+		if got := (Options{ASCII: true}).age(c.age); got != c.ascii {
+			t.Errorf("%s in ASCII: %q, want %q", name, got, c.ascii)
+		}
+	}
+}
+
 func TestTotalsSayHowTheyWereFormed(t *testing.T) {
 	for name, c := range map[string]struct {
 		t    collect.Totals
