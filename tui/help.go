@@ -19,16 +19,23 @@ func (m *model) openHelp() { m.overlay = &helpPage{of: m.view()} }
 var sections = [...]string{"views", "move", "rows", "numbers", "screen"}
 
 // signs explains what the key table cannot.
-var signs = [...][2]string{
-	{"?", "not known"},
-	{"-", "no commit; nothing to tell"},
-	{"≥ N", "a sum with unknown parts"},
-	{"~ N", "a sum with parts kept from an earlier poll"},
-	{"3 (1)", "three members, one of them idle"},
-	{"12 (2)", "twelve partitions, two without an owner"},
-	{"time lag", "age of the oldest unread record"},
-	{"drain", "time until lag is 0 at this pace"},
-	{"skew", "largest member's lag / mean; 1 is even"},
+func (l *look) signs() [][2]string {
+	return [][2]string{
+		{"?", "not known"},
+		{"-", "no commit; nothing to say"},
+		{"≥ N", "a sum with unknown parts"},
+		{"~ N", "a sum with stale parts"},
+		{"~5s", "off by a fifth or more"},
+		{l.glyphs.up + " " + l.glyphs.down, "lag grows, shrinks"},
+		{l.glyphs.steady + " " + l.glyphs.flat, "lag hardly moves, rests"},
+		{"3 (1)", "three members, one idle"},
+		{"12 (2)", "12 partitions, 2 unowned"},
+		{"time lag", "first unread record's age"},
+		{"drain", "until lag 0, at this pace"},
+		{"skew", "largest member's lag / mean; 1 is even"},
+		{"read", "how old the number is"},
+		{"progress", "since the commit moved"},
+	}
 }
 
 func (o *helpPage) draw(m *model, w, h int) []string {
@@ -51,18 +58,18 @@ func (o *helpPage) scroll(m *model, by int) {
 
 // columns sets the blocks side by side where there is room.
 func (o *helpPage) columns(m *model, w int) []string {
-	blocks := o.blocks(m)
-	const each = 40
-	n := max(1, min(w/each, 3))
+	const least = 40
+	n := max(1, min(w/least, 3))
+	each := w / n
 	if n == 1 {
 		var all []string
-		for _, b := range blocks {
+		for _, b := range o.blocks(m, w) {
 			all = append(all, b...)
 		}
 		return all
 	}
 	columns := make([][]string, n)
-	for _, b := range blocks { // each block to the shortest column
+	for _, b := range o.blocks(m, each) { // each block to the shortest column
 		at := 0
 		for i := range columns {
 			if len(columns[i]) < len(columns[at]) {
@@ -88,29 +95,41 @@ func (o *helpPage) columns(m *model, w int) []string {
 	}
 }
 
-func (o *helpPage) blocks(m *model) [][]string {
+// blocks are the sections, no line of them wider than w: what a sign means must
+// not end in the middle of a word.
+func (o *helpPage) blocks(m *model, w int) [][]string {
 	l := m.look
 	var out [][]string
 	for _, section := range sections {
 		b := []string{l.paint(toneAccent, section)}
 		for _, c := range active(m.keys, o.of) {
 			if c.section == section {
-				b = append(b, "  "+pad(l.sign(c.every()), 12, false)+" "+l.paint(toneDim, c.Help().Desc))
+				b = append(b, l.meaning(c.every(), c.Help().Desc, w)...)
 			}
 		}
 		out = append(out, append(b, ""))
 	}
-	b := []string{
-		l.paint(toneAccent, "filter"),
-		"  " + pad("text", 12, false) + " " + l.paint(toneDim, "rows whose name has it"),
-		"  " + pad("!text", 12, false) + " " + l.paint(toneDim, "the others"), "",
-	}
-	out = append(out, b)
+	b := []string{l.paint(toneAccent, "filter")}
+	b = append(b, l.meaning("text", "rows whose name has it", w)...)
+	b = append(b, l.meaning("!text", "the others", w)...)
+	out = append(out, append(b, ""))
 	b = []string{l.paint(toneAccent, "signs")}
-	for _, s := range signs {
-		b = append(b, "  "+pad(l.sign(s[0]), 12, false)+" "+l.paint(toneDim, s[1]))
+	for _, s := range l.signs() {
+		b = append(b, l.meaning(s[0], s[1], w)...)
 	}
 	return append(out, append(b, ""))
+}
+
+// meaning is a sign and what it means, on as many lines as that takes.
+func (l *look) meaning(sign, means string, w int) []string {
+	const left, gap = 11, 1
+	lead := "  " + pad(l.sign(sign), left, false)
+	var out []string
+	for _, part := range wrap(means, w-2-left-2*gap) {
+		out = append(out, lead+strings.Repeat(" ", gap)+l.paint(toneDim, part))
+		lead = strings.Repeat(" ", 2+left)
+	}
+	return out
 }
 
 // sign is a key or sign as the terminal can show it.

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"strings"
 	"testing"
 )
 
@@ -31,6 +32,26 @@ func TestHelpNamesEveryKeyOfTheView(t *testing.T) {
 		s.press("?")
 		for _, c := range active(s.keys, in) {
 			s.shows(c.every(), c.Help().Desc)
+		}
+	}
+}
+
+// The meaning of a sign once ended where its column did, in the middle of a word.
+func TestHelpIsNotCut(t *testing.T) {
+	for _, w := range []int{40, 60, 80, 100, 120, 200} {
+		s := live(t, w, 40)
+		for _, part := range s.look.signs() {
+			got := ""
+			for _, line := range (&helpPage{of: s.view()}).columns(s.model, w) {
+				if width(line) > w {
+					t.Errorf("%d columns: a line of %d: %q", w, width(line), line)
+				}
+				got += line + "\n"
+			}
+			last := strings.Fields(part[1])
+			if end := last[len(last)-1]; !strings.Contains(got, end) {
+				t.Errorf("%d columns: the end of %q is not there", w, part[1])
+			}
 		}
 	}
 }
