@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +17,25 @@ import (
 type brittle struct{ collect.Source }
 
 func (brittle) Poll(context.Context, collect.Ask) *collect.Snapshot { panic("index out of range") }
+
+func TestADemoWhoseStoryFailsSaysWhy(t *testing.T) {
+	broken := errors.New("the topic is gone")
+	closed := make(chan struct{})
+	for name, c := range map[string]struct {
+		ended func() error
+		show  func(context.Context) error
+		want  error
+	}{
+		"the story fails":        {func() error { return broken }, func(ctx context.Context) error { <-ctx.Done(); return nil }, broken},
+		"the show is over":       {func() error { <-closed; return nil }, func(context.Context) error { return nil }, nil},
+		"the show ends in error": {func() error { <-closed; return nil }, func(context.Context) error { return io.EOF }, io.EOF},
+	} {
+		closed = make(chan struct{})
+		if err := besideStory(t.Context(), func() { close(closed) }, c.ended, c.show); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+}
 
 // Whoever reads beside the poll loop, as the view does that has the terminal in
 // its hands, is ended properly when the loop breaks.

@@ -111,7 +111,29 @@ func (p *program) demoOn(ctx context.Context, cfg config.Config, scenario string
 	if _, err := fmt.Fprintf(p.stdout, "bootstrap: %s\n", kafka.Bootstrap()); err != nil {
 		return err
 	}
-	return show(ctx, cfg)
+	return besideStory(ctx, kafka.Close, kafka.Wait, func(ctx context.Context) error { return show(ctx, cfg) })
+}
+
+// besideStory shows a demo and then closes it. A story that fails takes its
+// brokers with it: that ends the show, and is told, or it would look like a
+// cluster that was lost.
+func besideStory(ctx context.Context, end func(), ended func() error, show func(context.Context) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	story := make(chan error, 1)
+	go func() {
+		err := ended()
+		if err != nil {
+			cancel()
+		}
+		story <- err
+	}()
+	shown := show(ctx)
+	end()
+	if err := <-story; err != nil {
+		return fmt.Errorf("the demo's story has ended: %w", err)
+	}
+	return shown
 }
 
 // demoConfig is the configuration without a way to another cluster, which the
