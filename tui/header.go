@@ -72,6 +72,7 @@ func (m *model) title() []segment {
 	if s != nil {
 		add(1, toneStrong, m.look.name(s.Cluster.Name))
 		add(8, toneDim, shortID(m.look, s.Cluster.ID))
+		add(10, toneDim, m.reachedBy())
 	}
 	out = append(out, segment{m.freshness(), 0})
 	if m.opts.Wishes != nil {
@@ -94,6 +95,16 @@ func (m *model) title() []segment {
 		add(7, toneDim, plural(len(s.Cluster.Brokers), "broker"))
 	}
 	return out
+}
+
+// reachedBy tells a cluster from the others, most of which have no name of
+// their own; it is also where another client can join a demo.
+func (m *model) reachedBy() string {
+	first, _, _ := strings.Cut(m.opts.Brokers, ",")
+	if first == "" || m.nothingYet() {
+		return ""
+	}
+	return "at " + m.look.text(first)
 }
 
 func shortID(l *look, id string) string {

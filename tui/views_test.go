@@ -219,6 +219,17 @@ func TestClusterThatIsNotThere(t *testing.T) {
 	s.take(update(4, snapshot(lost, epoch.Add(36*time.Second), street()...))).hides("not reached")
 }
 
+// A cluster without a name of its own is told by its address, where there is room.
+func TestHeaderSaysWhereTheClusterIs(t *testing.T) {
+	s := live(t, 120, 40)
+	s.opts.Brokers = "kafka-1:9092,kafka-2:9092"
+	s.shows("at kafka-1:9092").hides("kafka-2")
+	s.opts.Brokers = strings.Repeat("long-", 30) + "name:9092"
+	s.shows("prod", "3 brokers").hides("long-")
+	s.opts.Brokers = ""
+	s.hides(" at ")
+}
+
 func TestFilter(t *testing.T) {
 	s := live(t, 80, 24)
 	s.press("/ T I C K").shows("ticker").hides("payments")
