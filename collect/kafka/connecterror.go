@@ -218,7 +218,8 @@ func explainSilence(err error) (message, hint string) {
 	if he, ok := errors.AsType[*handshakeError](err); ok {
 		return "no answer to the TLS handshake from " + he.addr, noTLS
 	}
-	return "no answer in time", "a longer --timeout, if the cluster is slow"
+	// A Go web server, for one, waits in silence for a line that never ends.
+	return "no answer in time", "a longer --timeout, if the cluster is slow; if it never worked, check that the port in --brokers is a Kafka listener"
 }
 
 // cannotDial reports whether there was no TCP connection at all.
