@@ -16,6 +16,7 @@ import (
 // How long a server waits.
 const (
 	headerTimeout = 10 * time.Second // for a request's headers
+	readTimeout   = time.Minute      // for a request as a whole: one may announce a body that never comes
 	answerTimeout = time.Minute      // for a client to take an answer
 	idleTimeout   = 2 * time.Minute  // for another request on a connection
 	graceTimeout  = 2 * time.Second  // for answers under way when it shall stop
@@ -31,7 +32,7 @@ func (e *Exporter) Serve(ctx context.Context, l net.Listener, webConfigFile stri
 	ctx, cancel := context.WithCancel(ctx)
 	server := &http.Server{
 		Handler:           e.Handler(),
-		ReadHeaderTimeout: headerTimeout, WriteTimeout: answerTimeout, IdleTimeout: idleTimeout,
+		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: answerTimeout, IdleTimeout: idleTimeout,
 		ErrorLog: slog.NewLogLogger(e.log.Handler(), slog.LevelWarn),
 	}
 	var wg sync.WaitGroup
