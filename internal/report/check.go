@@ -32,15 +32,18 @@ const (
 // Verdict is a group's outcome with the sentence that says why.
 type Verdict struct {
 	Group   string
-	Outcome Outcome
+	Outcome Outcome // the worst of its limits
 	Text    string
+
+	limits [2]Outcome // of each limit: records, seconds
 }
 
 // Judge holds a group of s against its limits. What is known suffices to be
 // above one; a group is within when nothing of it was missed.
 func Judge(s *collect.Snapshot, g *collect.Group, l Limits, o Options) Verdict {
 	v := Verdict{Group: g.Name}
-	weigh := func(out Outcome, text string) {
+	weigh := func(limit int, out Outcome, text string) {
+		v.limits[limit] = out
 		switch {
 		case v.Text == "" || out > v.Outcome:
 			v.Outcome, v.Text = out, text
@@ -57,7 +60,7 @@ func Judge(s *collect.Snapshot, g *collect.Group, l Limits, o Options) Verdict {
 		case t.Records < 0 || missed:
 			out = Unsure
 		}
-		weigh(out, fmt.Sprintf("lag %s, %s %d", o.total(t), out.relation(), l.Records))
+		weigh(0, out, fmt.Sprintf("lag %s, %s %d", o.total(t), out.relation(), l.Records))
 	}
 	if a := g.Lag.Age; !math.IsNaN(l.Seconds) {
 		out := Within
@@ -67,7 +70,7 @@ func Judge(s *collect.Snapshot, g *collect.Group, l Limits, o Options) Verdict {
 		case !a.Known() || a.Method == collect.MethodAtLeast || missed:
 			out = Unsure
 		}
-		weigh(out, fmt.Sprintf("%s behind, %s %s", o.age(a), out.relation(), span(l.Seconds)))
+		weigh(1, out, fmt.Sprintf("%s behind, %s %s", o.age(a), out.relation(), span(l.Seconds)))
 	}
 	v.Text = Printable(g.Name) + ": " + v.Text
 	return v
@@ -83,8 +86,8 @@ func (out Outcome) relation() string {
 	return "within the limit of"
 }
 
-// A Trial judges groups over several polls: a limit must be exceeded at every
-// one of them. The zero Trial has seen none.
+// A Trial judges groups over several polls: one and the same limit must be
+// exceeded at every one of them. The zero Trial has seen none.
 type Trial struct {
 	polls   int
 	results map[string]Verdict
@@ -103,9 +106,9 @@ func (t *Trial) Add(verdicts []Verdict, complete bool) {
 		before, seen := t.results[v.Group]
 		switch {
 		case seen:
-			v.Outcome = both(before.Outcome, v.Outcome)
+			v.and(before.limits)
 		case t.polls > 0:
-			v.Outcome = both(absent, v.Outcome)
+			v.and([2]Outcome{absent, absent})
 		}
 		if v.Outcome != now { // or the sentence would contradict the exit code
 			v.Text += ", but not at every poll"
@@ -114,12 +117,20 @@ func (t *Trial) Add(verdicts []Verdict, complete bool) {
 	}
 	for name, v := range t.results {
 		if _, there := next[name]; !there {
-			v.Outcome = both(v.Outcome, absent)
+			v.and([2]Outcome{absent, absent})
 			next[name] = v
 		}
 	}
 	t.results = next
 	t.polls++
+}
+
+// and takes another poll's outcomes into a verdict.
+func (v *Verdict) and(other [2]Outcome) {
+	for i := range v.limits {
+		v.limits[i] = both(v.limits[i], other[i])
+	}
+	v.Outcome = max(v.limits[0], v.limits[1])
 }
 
 // both is the outcome of two polls.

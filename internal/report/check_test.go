@@ -42,7 +42,9 @@ func TestJudge(t *testing.T) {
 }
 
 func TestTheSentenceOfATrialIsThatOfItsOutcome(t *testing.T) {
-	v := func(o Outcome) []Verdict { return []Verdict{{Group: "a", Outcome: o, Text: "a: lag"}} }
+	v := func(o Outcome) []Verdict {
+		return []Verdict{{Group: "a", Outcome: o, limits: [2]Outcome{o}, Text: "a: lag"}}
+	}
 	for name, c := range map[string]struct {
 		polls [2]Outcome
 		want  string
@@ -64,13 +66,17 @@ func TestTheSentenceOfATrialIsThatOfItsOutcome(t *testing.T) {
 }
 
 func TestATrialNeedsEveryPoll(t *testing.T) {
-	v := func(group string, o Outcome) Verdict { return Verdict{Group: group, Outcome: o} }
+	v := func(group string, o Outcome) Verdict { return Verdict{Group: group, Outcome: o, limits: [2]Outcome{o}} }
+	seconds := func(group string, o Outcome) Verdict {
+		return Verdict{Group: group, Outcome: o, limits: [2]Outcome{Within, o}}
+	}
 	for name, c := range map[string]struct {
 		polls    [][]Verdict
 		complete []bool
 		want     Outcome
 	}{
 		"above at every poll":                   {[][]Verdict{{v("a", Above)}, {v("a", Above)}}, []bool{true, true}, Above},
+		"each limit once":                       {[][]Verdict{{v("a", Above)}, {seconds("a", Above)}}, []bool{true, true}, Within},
 		"within once":                           {[][]Verdict{{v("a", Above)}, {v("a", Within)}, {v("a", Above)}}, []bool{true, true, true}, Within},
 		"unsure once":                           {[][]Verdict{{v("a", Above)}, {v("a", Unsure)}, {v("a", Above)}}, []bool{true, false, true}, Unsure},
 		"each above once":                       {[][]Verdict{{v("a", Above), v("b", Within)}, {v("a", Within), v("b", Above)}}, []bool{true, true}, Within},
