@@ -189,8 +189,11 @@ func groupFacts(l *look, g *collect.Group) []cell {
 		rebalances += l.glyphs.atLeast + " "
 	}
 	facts = append(facts, cell{rebalances + l.count(g.Counters.Rebalances), toneDim})
-	if g.AssignmentStale {
+	switch {
+	case g.AssignmentStale && a.Assigned > 0:
 		facts = append(facts, cell{"owners as of the last stable assignment", toneWarn})
+	case g.AssignmentStale && a.Members > 0: // first seen while it rebalances: there is no earlier assignment to show
+		facts = append(facts, cell{"owners not known", toneWarn})
 	}
 	if g.CommitsReason != collect.ReasonNone {
 		facts = append(facts, cell{"commits not read: " + g.CommitsReason.String(), toneWarn})

@@ -73,6 +73,21 @@ func TestUnassignedByTopicIsTheGroups(t *testing.T) {
 	}
 }
 
+// A group first seen while it rebalances has no earlier owners to show, and one
+// whose coordinator is down and which was empty has none at all.
+func TestOwnersThatWereNeverSeenAreNotClaimed(t *testing.T) {
+	pod := member("pod-1")
+	pod.Subscribed = nil
+	g := groupSpec{facts: classic("g", collect.StatePreparingRebalance), members: []collect.Member{pod}, rows: map[string][]row{"t": lagging(2, 90, 1)}}
+	newScreen(t, 120, 24).take(update(1, snapshot(nil, epoch, g))).press("enter").shows("owners not known").hides("last stable")
+
+	empty := groupSpec{facts: classic("g", collect.StateEmpty), rows: map[string][]row{"t": lagging(2, 90, 1)}}
+	a := snapshot(nil, epoch, empty)
+	empty.facts.Described, empty.facts.Reason = false, collect.ReasonBrokerDown
+	b := snapshot(a, epoch.Add(5*time.Second), empty)
+	newScreen(t, 120, 24).take(update(1, a)).take(update(2, b)).press("enter").shows("broker_down").hides("last stable", "owners not known")
+}
+
 func TestNoRowIsNotZero(t *testing.T) {
 	odd := member("odd")
 	odd.Decode = collect.DecodeUndecodable
