@@ -2,7 +2,6 @@ package kafka
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -61,8 +60,8 @@ func (p *poll) anyBroker(request func() kmsg.Request) (kmsg.Response, []addrErro
 				cancel() // those that are late
 			case r.err != nil && won == nil:
 				errs = append(errs, addrError{r.n.id, r.n.addr, r.err})
-				if timedOut(r.err) && r.waited > silence/2 && !p.hurried && !errors.Is(p.ctx.Err(), context.Canceled) {
-					p.fallSilent(r.n, r.req, max(silence, 500*time.Millisecond), r.err)
+				if timedOut(r.err) && r.waited > silence/2 && p.blames(r.waited) {
+					p.fallSilent(r.n, r.req, r.err)
 				}
 			}
 		case <-timer.C:

@@ -148,6 +148,42 @@ func TestSilentToOneRequest(t *testing.T) {
 
 // All brokers silent, and a deadline: the poll ends by it, and the next one at
 // once.
+// slowReads makes each answer but those about the connection and the cluster
+// late, while on is set.
+type slowReads struct {
+	on atomic.Bool
+	by time.Duration
+}
+
+func (h *slowReads) OnBrokerRead(_ kgo.BrokerMetadata, key int16, _ int, _, _ time.Duration, _ error) {
+	if h.on.Load() && key != int16(kmsg.ApiVersions) && key != int16(kmsg.Metadata) {
+		time.Sleep(h.by)
+	}
+}
+
+func TestSlowBrokersAreNotSilentForEver(t *testing.T) {
+	inVirtualTime(t, func(b *bed) {
+		groups := b.spread()
+		// the time is over before the last stage, in which next to nothing is left
+		slow := &slowReads{by: 1600 * time.Millisecond}
+		b.source(kgo.WithHooks(slow))
+		b.poll()
+		slow.on.Store(true)
+		s := b.poll()
+		b.wantGroup(s, groups[0], "classic Empty  members=0 lag=18/3 unknown=0 stale=3")
+		for range 3 {
+			time.Sleep(5 * time.Second)
+			if s = b.poll(); !s.Reached {
+				b.Fatalf("brokers that answer are passed over: %s", problemText(s))
+			}
+			b.wantGroup(s, groups[0], "classic Empty  members=0 lag=18/3 unknown=0 stale=3")
+		}
+		slow.on.Store(false)
+		time.Sleep(10 * time.Second)
+		b.wantGroup(b.poll(), groups[0], "classic Empty  members=0 lag=18/3 unknown=0 stale=0")
+	})
+}
+
 func TestAllSilent(t *testing.T) {
 	inVirtualTime(t, func(b *bed) {
 		groups := b.spread()

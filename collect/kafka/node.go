@@ -85,8 +85,10 @@ func isFirstRead(err error) bool {
 
 // fallSilent marks a broker that left a request unanswered for as long as the
 // poll could wait. Polls pass it over from now on; a probe repeats the request
-// until it is answered, or fails at once, which costs a poll nothing.
-func (s *Source) fallSilent(n *node, req kmsg.Request, patience time.Duration, why error) {
+// until it is answered, or fails at once, which costs a poll nothing. The probe
+// waits as long as a poll can: with less, a slow broker would stay silent.
+func (p *poll) fallSilent(n *node, req kmsg.Request, why error) {
+	s, patience := p.Source, max(p.patience, 500*time.Millisecond)
 	n.mu.Lock()
 	n.why = why
 	n.mu.Unlock()

@@ -22,6 +22,7 @@ type poll struct {
 	b        *collect.Builder
 	ctx      context.Context
 	deadline time.Time
+	patience time.Duration // what a broker may need for an answer at the start of the poll
 
 	down      map[int32]collect.Reason // brokers that this poll asks no more, by id
 	reached   bool                     // some broker answered
@@ -47,10 +48,17 @@ func (s *Source) newPoll(ctx context.Context, ask collect.Ask) *poll {
 	if !ok {
 		deadline = began.Add(DefaultRequestTimeout)
 	}
+	whole := float64(deadline.Sub(began))
 	return &poll{
 		Source: s, ask: ask, b: ask.Builder(), ctx: ctx, down: map[int32]collect.Reason{},
-		deadline: deadline.Add(-time.Duration(reserve * float64(deadline.Sub(began)))),
+		deadline: deadline.Add(-time.Duration(reserve * whole)), patience: time.Duration(waitShare * whole),
 	}
+}
+
+// blames reports whether a broker that did not answer for so long is silent.
+// Near the deadline so little time is left that a healthy one could be late.
+func (p *poll) blames(waited time.Duration) bool {
+	return waited > 0 && waited >= p.patience/8 && !p.hurried && !errors.Is(p.ctx.Err(), context.Canceled)
 }
 
 // A call is the talk with one broker within one stage.
@@ -72,13 +80,14 @@ func (c *call) ask(req kmsg.Request) (kmsg.Response, time.Time, error) {
 	began := time.Now()
 	resp, err := c.n.request(ctx, req)
 	at := c.p.o.Now()
-	patient := time.Since(began) >= c.silence*9/10 // else its turn came too late to blame it
+	waited := time.Since(began)
+	patient := waited >= c.silence*9/10 && c.p.blames(waited) // else its turn came too late
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
 	case err == nil:
 		c.answered = true
-	case timedOut(err) && patient && !c.p.hurried && !errors.Is(c.p.ctx.Err(), context.Canceled):
+	case timedOut(err) && patient:
 		c.hung = req
 	}
 	return resp, at, err
@@ -153,7 +162,7 @@ func (p *poll) brokerFailed(stage collect.Stage, c *call, err error) collect.Rea
 	p.problems.broker(stage, c.n.id, why, err)
 	switch {
 	case c.hung != nil:
-		p.fallSilent(c.n, c.hung, max(c.silence, 500*time.Millisecond), err)
+		p.fallSilent(c.n, c.hung, err)
 		p.down[c.n.id] = why
 	case why != collect.ReasonTimeout: // one that answers, but too slowly, may answer less
 		p.down[c.n.id] = why
