@@ -103,6 +103,23 @@ func TestTopicMadeAnew(t *testing.T) {
 
 // Newer brokers name a commit's topic by an id only; one that is younger than
 // our list of topics makes us read the list again within the poll.
+func TestAnotherClusterBehindTheSameAddress(t *testing.T) {
+	inVirtualTime(t, func(b *bed) {
+		b.topic("a", 1)
+		b.produce("a", 0, 10)
+		b.commit("g", "a", map[int32]int64{0: 4})
+		s := b.poll()
+		s.Cluster.ID, s.Topics[0].Epoch[0] = "the one before", 99 // and brokers before 2.8 give topics no id
+		s.Groups[0].FirstSeenAt = s.TakenAt.Add(-time.Hour)
+		time.Sleep(time.Second)
+		s = b.poll()
+		b.wantGroup(s, "g", "classic Empty  members=0 lag=6/1 unknown=0 stale=0")
+		if g := s.Groups[0]; !g.FirstSeenAt.Equal(s.TakenAt) {
+			b.Errorf("first seen %v: that was another cluster's group", g.FirstSeenAt)
+		}
+	})
+}
+
 func TestTopicYoungerThanMetadata(t *testing.T) {
 	b := newBed(t)
 	group := b.spread()[0]

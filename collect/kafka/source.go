@@ -104,13 +104,13 @@ func (s *Source) Poll(ctx context.Context, ask collect.Ask) *collect.Snapshot {
 	if metadata == collect.ReasonNone {
 		p.lookForHidden()
 	}
+	p.setCluster() // first: what is kept of groups and topics is kept of the same cluster only
 	p.readLists()
 	p.describe()
 	names := p.addGroups()
 	starts := p.readKnownStarts()
 	p.readCommits(names)
 	p.addTopics(metadata)
-	p.setCluster()
 	p.b.Layout()
 	p.readStarts(starts)
 	p.readCommits(p.b.CommitsToReread())
