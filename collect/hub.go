@@ -23,7 +23,7 @@ type Hub struct {
 	streams  map[*Stream]struct{}
 }
 
-// NewHub makes a hub whose event log holds that many events.
+// NewHub makes a hub whose event log holds that many events, fewer where they are large.
 func NewHub(events int) *Hub {
 	return &Hub{changed: make(chan struct{}), capacity: events, streams: map[*Stream]struct{}{}}
 }
@@ -37,15 +37,36 @@ func (h *Hub) Publish(u *Update) {
 		return
 	}
 	h.latest.Store(u)
-	h.events = append(h.events, u.Events...)
-	if n := len(h.events) - h.capacity; n > 0 {
-		h.events = append([]Event(nil), h.events[n:]...)
-	}
+	h.keep(u.Events)
 	for s := range h.streams {
 		s.offer(u)
 	}
 	close(h.changed)
 	h.changed = make(chan struct{})
+}
+
+// movesAnEvent is how many partitions that changed hands take an event's place
+// in the log, about: a large group that rebalances all day would fill the
+// memory with a log that counts its events only.
+const movesAnEvent = 10
+
+// keep appends events and drops the oldest that there is no more room for.
+func (h *Hub) keep(events []Event) {
+	if len(events) == 0 {
+		return
+	}
+	h.events = append(h.events, events...)
+	room, first := h.capacity, len(h.events)
+	for first > 0 && room > 0 {
+		room -= 1 + len(h.events[first-1].Moves)/movesAnEvent
+		if room < 0 && first < len(h.events) { // the newest is kept whatever its size
+			break
+		}
+		first--
+	}
+	if first > 0 {
+		h.events = append([]Event(nil), h.events[first:]...)
+	}
 }
 
 // Close tells every reader that no update will follow.

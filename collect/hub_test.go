@@ -112,6 +112,27 @@ func TestEventCursor(t *testing.T) {
 	}
 }
 
+func TestLargeEventsTakeTheRoomOfSeveral(t *testing.T) {
+	h := NewHub(10)
+	publish := func(seq uint64, moves int) {
+		h.Publish(&Update{Events: []Event{{Seq: seq, Moves: make([]Move, moves)}}})
+	}
+	kept := func() (first, last uint64, n int) {
+		es, _ := h.Events(0)
+		return es[0].Seq, es[len(es)-1].Seq, len(es)
+	}
+	for seq := range uint64(20) {
+		publish(seq+1, 20) // each as large as three
+	}
+	if first, last, n := kept(); first != 18 || last != 20 || n != 3 {
+		t.Errorf("kept %d events from %d to %d, want the three that ten places hold", n, first, last)
+	}
+	publish(21, 100_000)
+	if first, last, n := kept(); first != 21 || last != 21 || n != 1 {
+		t.Errorf("kept %d events from %d to %d, want the newest", n, first, last)
+	}
+}
+
 func TestEventsAreTheReadersOwn(t *testing.T) {
 	h := NewHub(3)
 	h.Publish(&Update{Events: events(1, 3)})
