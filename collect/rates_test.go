@@ -166,6 +166,23 @@ func TestRatesEndWithTheNumbersTheyAreOf(t *testing.T) {
 	none("the coordinator is down", w.prev)
 }
 
+func TestAnotherClusterIsNoSpike(t *testing.T) {
+	w := watch(newWorld())
+	w.topic("a", part{0, 100}).id = 0 // brokers before 2.8 give topics no id
+	w.group("g", member("m", on("a", 0))).commit("a", 0, 50)
+	w.look(t)
+	w.after(5*time.Second).topic("a", part{0, 1_000_000})
+	w.groups["g"].commit("a", 0, 900_000)
+	w.cluster = &Cluster{ID: "another"}
+	g, events := w.look(t)
+	if !math.IsNaN(g.Produced) || g.Counters.Produced != 0 || g.Counters.Consumed != 0 || w.prev.Topics[0].ProducedTotal != 0 {
+		t.Errorf("produced %g, counters %+v, of the topic %d: nothing of it was seen", g.Produced, g.Counters, w.prev.Topics[0].ProducedTotal)
+	}
+	if len(events) != 0 {
+		t.Errorf("events %+v: it is a first look", events)
+	}
+}
+
 func TestACommitThatMovedOnceAndNeverAgain(t *testing.T) {
 	w := watch(newWorld())
 	w.topic("a", part{0, 100})

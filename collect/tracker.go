@@ -11,6 +11,7 @@ import (
 // before anybody else sees it.
 type tracker struct {
 	cluster, boot string
+	clusterID     string // "" until a broker told
 	seq           uint64
 	transactions  transactions
 	polls         int        // snapshots that were tracked
@@ -35,6 +36,7 @@ func newTracker(cluster, boot string) *tracker {
 
 // advance finishes a snapshot and tells what changed since the one before.
 func (t *tracker) advance(s *Snapshot) []Event {
+	t.meet(s.Cluster.ID)
 	t.noteEnds(s)
 	t.dateRows(s)
 	t.rateTopics(s)
@@ -57,6 +59,19 @@ func (t *tracker) advance(s *Snapshot) []Event {
 	}
 	t.polls++
 	return events
+}
+
+// meet forgets everything when another cluster answers behind the same address.
+func (t *tracker) meet(id string) {
+	if id == "" || id == t.clusterID {
+		return
+	}
+	if t.clusterID != "" {
+		seq := t.seq
+		*t = *newTracker(t.cluster, t.boot)
+		t.seq = seq
+	}
+	t.clusterID = id
 }
 
 // forget drops what is gone, so that nothing is left of it. A group that only
