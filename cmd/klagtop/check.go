@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -61,6 +62,9 @@ type trial struct {
 	last   *look
 }
 
+// manyPassed is how many first polls may pass while times are searched for.
+const manyPassed = 3
+
 // errDecided ends a check before its time.
 var errDecided = errors.New("decided")
 
@@ -75,7 +79,12 @@ func (p *program) check(ctx context.Context, cfg config.Config, limits report.Li
 		return p.judge(t)
 	}
 	var began time.Time
+	passed := 0
 	err := p.eachPoll(ctx, cfg, func(u *collect.Update) error {
+		if began.IsZero() && passed < manyPassed && t.tooEarly(u.Snapshot) {
+			passed++
+			return nil
+		}
 		if began.IsZero() {
 			began = u.Snapshot.TakenAt
 		}
@@ -92,6 +101,19 @@ func (p *program) check(ctx context.Context, cfg config.Config, limits report.Li
 		return err
 	}
 	return &failure{code: exitFailed, err: fmt.Errorf("not decided: %w", context.Cause(ctx))}
+}
+
+// tooEarly reports whether a time lag is to be compared that is still searched
+// for: the loop does so between polls, and a group hours behind at every poll
+// would seem not to be so at the first.
+func (t *trial) tooEarly(s *collect.Snapshot) bool {
+	if math.IsNaN(t.limits.Seconds) || !s.Reached {
+		return false
+	}
+	return slices.ContainsFunc(s.Groups, func(g *collect.Group) bool {
+		a := g.Lag.Age
+		return g.Lag.Records > 0 && a.Reason == collect.SecondsBudget && (!a.Known() || a.Method == collect.MethodAtLeast)
+	})
 }
 
 func (t *trial) add(u *collect.Update, cfg config.Config) {
