@@ -2,8 +2,10 @@ package kafka
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -207,6 +209,32 @@ func TestWhatMayBeHidden(t *testing.T) {
 		b.topic("secret", 1)
 		if c := b.poll().Cluster; c.SeesAllGroups != collect.No || c.SeesAllTopics != collect.No || !c.TransactionState {
 			t.Errorf("%+v", c)
+		}
+	})
+}
+
+func TestWhatMayBeHiddenIsAskedAgainWhereNobodyAnswered(t *testing.T) {
+	inVirtualTime(t, func(b *bed) {
+		var broken atomic.Bool
+		b.c.ControlKey(int16(kmsg.DescribeGroups), func(kmsg.Request) (kmsg.Response, error, bool) {
+			b.c.KeepControl()
+			return nil, errors.New("closed"), broken.Load()
+		})
+		for _, c := range []struct {
+			why    string
+			broken bool
+			after  time.Duration
+			want   collect.Tri
+		}{
+			{"no answer at the start", true, 0, collect.Maybe},
+			{"asked again a minute later", false, 2 * time.Minute, collect.Yes},
+			{"an hour later nobody answers: what was known stands", true, 2 * time.Hour, collect.Yes},
+		} {
+			broken.Store(c.broken)
+			time.Sleep(c.after)
+			if got := b.poll().Cluster; got.SeesAllGroups != c.want || got.SeesAllTopics != collect.Yes {
+				b.Errorf("%s: sees all groups %v, topics %v", c.why, got.SeesAllGroups, got.SeesAllTopics)
+			}
 		}
 	})
 }

@@ -28,8 +28,10 @@ func (p *poll) lookForHidden() {
 		return
 	}
 	name := "klagtop-" + rand.Text()
-	seen := sees{at: now}
-	if resp, _ := p.anyBroker(func() kmsg.Request { return metadataOf([]string{name}) }); resp != nil {
+	seen, missed := sees{groups: p.sees.groups, topics: p.sees.topics, at: now}, false
+	if resp, _ := p.anyBroker(func() kmsg.Request { return metadataOf([]string{name}) }); resp == nil {
+		missed = true
+	} else {
 		for _, t := range resp.(*kmsg.MetadataResponse).Topics {
 			seen.topics = mayTell(t.ErrorCode, kerr.UnknownTopicOrPartition.Code)
 		}
@@ -40,13 +42,15 @@ func (p *poll) lookForHidden() {
 			req.Groups = []string{name}
 			return req
 		})
-		if resp != nil {
+		if resp == nil {
+			missed = true
+		} else {
 			for _, g := range resp.(*kmsg.DescribeGroupsResponse).Groups {
 				seen.groups = mayTell(g.ErrorCode, 0, kerr.GroupIDNotFound.Code, kerr.NotCoordinator.Code, kerr.CoordinatorNotAvailable.Code, kerr.CoordinatorLoadInProgress.Code)
 			}
 		}
 	}
-	if seen.topics == collect.Maybe { // no answer: ask again soon
+	if missed || seen.topics == collect.Maybe { // what was known stands: ask again soon
 		seen.at = now.Add(time.Minute - seesFor)
 	}
 	p.sees = seen
