@@ -16,26 +16,26 @@ func Flags(fs *pflag.FlagSet) {
 	fs.String("command-config", "", "the Java tools' client.properties `file`")
 	fs.String("cluster-name", DefaultClusterName, "`name` of the cluster on screen and in metrics")
 
-	const pattern = ": an exact name, a glob with * or ?, or /a regular expression/ (repeatable)"
-	fs.StringArray("group", nil, "only these consumer groups"+pattern)
-	fs.StringArray("exclude-group", nil, "leave out these consumer groups"+pattern)
-	fs.StringArray("topic", nil, "only rows of these topics"+pattern)
-	fs.StringArray("exclude-topic", nil, "leave out rows of these topics"+pattern)
+	const pattern = " `pattern`: an exact name, a glob with * or ?, or /a regular expression/ (repeatable)"
+	fs.StringArray("group", nil, "only consumer groups of this"+pattern)
+	fs.StringArray("exclude-group", nil, "leave out consumer groups of this"+pattern)
+	fs.StringArray("topic", nil, "only rows of topics of this"+pattern)
+	fs.StringArray("exclude-topic", nil, "leave out rows of topics of this"+pattern)
 
 	fs.Duration("interval", 5*time.Second, "time between two polls, at least 100ms")
 	fs.Duration("timeout", 10*time.Second, "time limit of one poll")
-	fs.Int("window", 12, "number of polls that rates are taken over, at least 2")
+	fs.Int("window", 12, "`number` of polls that rates are taken over, at least 2")
 	fs.Duration("stale-after", 5*time.Minute, "how long a number stands that could not be read again")
 	fs.Bool("accept-denied", false, "what this user may not see is not missed: the document counts as complete")
 
 	fs.String("listen", "", "`address` to serve HTTP on (serve: "+DefaultListen+" if not set)")
 	fs.String("web.config.file", "", "`file` with TLS and basic auth of the HTTP server, as Prometheus' exporters have it")
-	fs.String("log-level", "info", "debug, info, warn or error")
-	fs.String("log-format", string(LogText), "text or json")
+	fs.String("log-level", "info", "least `level` to log: debug, info, warn or error")
+	fs.String("log-format", string(LogText), "`format` of the log: text or json")
 
-	fs.String("metrics.level", string(LevelPartition), "finest series on the metrics page: group, topic or partition")
+	fs.String("metrics.level", string(LevelPartition), "finest `level` of the metrics page: group, topic or partition")
 	fs.Bool("metrics.members", false, "series per member of a group, too")
-	fs.Int("metrics.max-series", 0, "most samples on the metrics page; whole levels are left out above it (0: no limit)")
+	fs.Int("metrics.max-series", 0, "most `samples` on the metrics page; whole levels are left out above it (0: no limit)")
 	fs.String("metrics.cluster-label", "kafka_cluster", "`label` that holds the cluster's name")
 
 	fs.Bool("tls", false, "connect with TLS (any other --tls- flag implies it)")
@@ -45,7 +45,7 @@ func Flags(fs *pflag.FlagSet) {
 	fs.String("tls-server-name", "", "`name` to expect in the brokers' certificates")
 	fs.Bool("tls-insecure-skip-verify", false, "accept any certificate")
 
-	fs.String("sasl-mechanism", "", strings.Join(kafka.Mechanisms(), ", "))
+	fs.String("sasl-mechanism", "", "`mechanism` of the login: "+strings.Join(kafka.Mechanisms(), ", "))
 	fs.String("sasl-username", "", "`user` to log in as")
 	fs.String("sasl-password", "", "`password`; other users of this machine can read it from the process list: better KLAGTOP_SASL_PASSWORD or --sasl-password-file")
 	fs.String("sasl-password-file", "", "`file` that holds the password, read again at each new connection")
