@@ -186,6 +186,9 @@ func (p *program) absent(l *look) error {
 		}
 	}
 	switch {
+	case missing && f.FiltersTopics():
+		p.hint("klagtop describe without --topic and --exclude-topic shows the topics of a group")
+		return &failure{code: exitFailed}
 	case missing:
 		p.hint("klagtop list shows the groups there are; a pattern such as 'tick*' or '/^tick/' selects several")
 		return &failure{code: exitFailed}
