@@ -100,7 +100,7 @@ func (t *tracker) rateGroup(g *Group, m *groupMemory, s *Snapshot) {
 	if r.progress > 0 {
 		g.ProgressAt = time.Unix(0, r.progress)
 	}
-	if net := g.Consumed - g.Produced; r.backlog > 0 && net > 0 {
+	if net := g.Consumed - g.Produced; r.backlog > 0 && net > 0 && !r.partial {
 		if drain := float64(r.backlog) / net; drain <= maxDrain.Seconds() {
 			g.Drain = drain
 		}
@@ -115,6 +115,7 @@ type rater struct {
 	watched   bool // for long enough that a commit which never moved is still
 	idle      bool // nobody is there to commit
 
+	partial           bool // some row with lag, or whose lag is not known, has no rates
 	backlog, progress int64
 	oldest            worstAge
 	rates             []float64 // consumed, by member
@@ -144,9 +145,11 @@ func (r *rater) topic(gt *GroupTopic, past *rowMemory) {
 		consumed := float64(gt.Consumed[i])
 		if judged {
 			r.oldest.add(gt, i, l)
+			produced := gt.produced(p)
 			r.backlog += max(0, l.lag)
+			r.partial = r.partial || l.lag != 0 && math.IsNaN(consumed-produced)
 			r.group.Consumed = plus(r.group.Consumed, consumed)
-			r.group.Produced = plus(r.group.Produced, gt.produced(p))
+			r.group.Produced = plus(r.group.Produced, produced)
 		}
 		if o := gt.Owner[i]; o >= 0 && gt.MoreOwners == nil {
 			r.rates[o] = plus(r.rates[o], consumed)

@@ -331,6 +331,22 @@ func TestDrain(t *testing.T) {
 	}
 }
 
+func TestDrainNeedsTheRatesOfAllThatLags(t *testing.T) {
+	w := watch(newWorld())
+	w.group("g", member("m", on("a", 0, 1)))
+	for n := range int64(12) {
+		w.topic("a", part{0, 100_000 + 500*n}, part{0, 100_000 + 500*n})  // 100/s each
+		w.groups["g"].commit("a", 0, 2000*n).commit("a", 1, 2000*(n/3)*3) // 400/s each, the second in three polls once
+		g, _ := w.look(t)
+		if got := g.Drain; !math.IsNaN(got) && math.IsNaN(g.Topics[0].Row(1).Consumed) {
+			t.Errorf("poll %d: drained in %g s, at a rate of one of two partitions", n, got)
+		} else if n > 8 && math.IsNaN(got) {
+			t.Errorf("poll %d: no drain time, with rates %g and %g", n, g.Produced, g.Consumed)
+		}
+		w.after(5 * time.Second)
+	}
+}
+
 func TestOrphanedRowsAreNoPartOfTheRates(t *testing.T) {
 	w := watch(newWorld())
 	var g *Group
