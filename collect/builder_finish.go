@@ -259,7 +259,7 @@ func (b *Builder) complete() bool {
 		}
 	}
 	for _, g := range b.snap.Groups {
-		if !b.forgiven(g.Reason) || !b.forgiven(g.CommitsReason) || !b.rowsForgiven(g) {
+		if !b.forgiven(g.Reason) || !b.forgiven(g.CommitsReason) || !b.rowsForgiven(g) || g.veiled() {
 			return false
 		}
 	}

@@ -172,11 +172,21 @@ func (g *Group) MemberTotals() []MemberTotals {
 		}
 	}
 	for i := range out {
-		if known[i] == 0 && out[i].Unknown > 0 {
+		if known[i] == 0 && (out[i].Unknown > 0 || g.hidesWork(&g.Members[i])) {
 			out[i].Lag = Unknown
 		}
 	}
 	return out
+}
+
+// hidesWork reports whether a member may own partitions that cannot be seen: it
+// is not at lag 0 for that.
+func (g *Group) hidesWork(m *Member) bool {
+	switch m.Decode {
+	case DecodeUndecodable, DecodeNotConsumer:
+		return true
+	}
+	return g.AssignmentStale && len(m.Assigned) == 0
 }
 
 func (m *MemberTotals) add(gt *GroupTopic, i int) (known int) {

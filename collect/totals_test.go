@@ -206,3 +206,31 @@ func TestGroupThatHidesItsTopicsHasNoTotal(t *testing.T) {
 		})
 	}
 }
+
+// A member whose work cannot be seen is not without lag.
+func TestMemberWhoseWorkIsHidden(t *testing.T) {
+	tests := []struct {
+		name   string
+		decode Decode
+		state  string
+		want   int64
+	}{
+		{"idle", DecodeEmpty, StateStable, 0},
+		{"undecodable", DecodeUndecodable, StateStable, Unknown},
+		{"of another protocol", DecodeNotConsumer, StateStable, Unknown},
+		{"new while the group rebalances", DecodeEmpty, StatePreparingRebalance, Unknown},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld()
+			w.topic("a", part{0, 10})
+			other := member("other").to("a")
+			other.Decode = tt.decode
+			w.group("g", member("m", on("a", 0)), other).commit("a", 0, 4).facts.State = tt.state
+			totals := mustGroup(t, w.poll(), "g").MemberTotals()
+			if totals[0].Lag != 6 || totals[1].Lag != tt.want {
+				t.Errorf("lags %d and %d, want 6 and %d", totals[0].Lag, totals[1].Lag, tt.want)
+			}
+		})
+	}
+}
