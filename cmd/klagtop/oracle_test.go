@@ -60,10 +60,10 @@ type purpose struct {
 // partition, log end, commit and owner are the same, where the tool has a row at all.
 var (
 	countsDeleted = &purpose{"the tool counts records that retention took; klagtop counts what is left and says what is lost", func(tool *kafkatest.Row, o document.Partition) bool {
-		return *tool.Lag == *o.LogEnd-*o.Committed && o.Status == "lost" && *o.Lag == *o.LogEnd-*o.LogStart && o.LostRecords == *o.LogStart-*o.Committed && *o.Lag < *tool.Lag
+		return *tool.Lag == *o.LogEnd-*o.Committed && o.Status == "lost" && *o.Lag == *o.LogEnd-*o.LogStart && *o.LostRecords == *o.LogStart-*o.Committed && *o.Lag < *tool.Lag
 	}}
 	belowZero = &purpose{"the tool prints a negative lag; klagtop prints 0 and how far the commit is ahead", func(tool *kafkatest.Row, o document.Partition) bool {
-		return *tool.Lag < 0 && o.Status == "ahead" && *o.Lag == 0 && o.AheadRecords == -*tool.Lag
+		return *tool.Lag < 0 && o.Status == "ahead" && *o.Lag == 0 && *o.AheadRecords == -*tool.Lag
 	}}
 	dash = &purpose{"the tool prints - without a commit; klagtop counts from the log start", func(tool *kafkatest.Row, o document.Partition) bool {
 		return tool.Committed == nil && tool.Lag == nil && o.Status == "no_commit" && *o.Lag == *o.LogEnd-*o.LogStart

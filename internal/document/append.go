@@ -123,8 +123,9 @@ func (e *rowEncoder) append(b []byte, r *collect.Row) []byte {
 	b = append(append(b, `,"status":"`...), r.Status.String()...)
 	b = strconv.AppendBool(append(b, `","stale":`...), r.Stale)
 	b = append(append(b, `,"reason":"`...), r.Reason.String()...)
-	b = strconv.AppendInt(append(b, `","lost_records":`...), r.Lost, 10)
-	b = strconv.AppendInt(append(b, `,"ahead_records":`...), r.Ahead, 10)
+	lost, ahead := apart(r)
+	b = appendCount(append(b, `","lost_records":`...), lost)
+	b = appendCount(append(b, `,"ahead_records":`...), ahead)
 	seconds, bound := ageNumbers(r.Age)
 	b = appendFloat(append(b, `,"seconds":`...), seconds)
 	b = append(append(b, `,"seconds_method":"`...), ageMethod(r.Age).String()...)
@@ -171,6 +172,15 @@ func appendTime(b []byte, t time.Time, last *time.Time, text *[]byte) []byte {
 		*text = append(t.UTC().AppendFormat(append((*text)[:0], '"'), timeLayout), '"')
 	}
 	return append(b, *text...)
+}
+
+// apart is by how much a row's commit lies outside its log: not known where the
+// row is not.
+func apart(r *collect.Row) (lost, ahead int64) {
+	if r.Status == collect.StatusUnknown {
+		return collect.Unknown, collect.Unknown
+	}
+	return r.Lost, r.Ahead
 }
 
 // ageNumbers are an age's seconds and error bound, NaN where they are not known.

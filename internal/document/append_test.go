@@ -13,11 +13,12 @@ var nan = math.NaN()
 // partition is a row as a struct: the plain way that the encoder shortcuts.
 func partition(r *collect.Row, members []string) Partition {
 	seconds, bound := ageNumbers(r.Age)
+	lost, ahead := apart(r)
 	p := Partition{
 		Topic: Text(r.Topic), Partition: r.Partition,
 		LogStart: count(r.LogStart), LogEnd: count(r.LogEnd), LastStable: count(r.LastStable), Committed: count(r.Committed), LeaderEpoch: broker(r.CommitEpoch),
 		Lag: count(r.Lag), LagStable: count(r.LagStable), Status: r.Status.String(), Stale: r.Stale, Reason: r.Reason.String(),
-		LostRecords: r.Lost, AheadRecords: r.Ahead,
+		LostRecords: count(lost), AheadRecords: count(ahead),
 		Seconds: float(seconds), SecondsMethod: ageMethod(r.Age).String(), SecondsError: float(bound), SecondsReason: Text(string(r.Age.Reason)),
 		HeadroomSeconds: float(r.Headroom), Rates: rates(r.Produced, r.Consumed), ProgressAt: moment(r.ProgressAt),
 		Leader: broker(r.Leader), AsOf: moment(r.AsOf),

@@ -159,8 +159,8 @@ type Partition struct {
 	Status          string   `json:"status"`
 	Stale           bool     `json:"stale"`
 	Reason          string   `json:"reason"`
-	LostRecords     int64    `json:"lost_records"`
-	AheadRecords    int64    `json:"ahead_records"`
+	LostRecords     *int64   `json:"lost_records"`
+	AheadRecords    *int64   `json:"ahead_records"`
 	Seconds         *float64 `json:"seconds"`
 	SecondsMethod   string   `json:"seconds_method"`
 	SecondsError    *float64 `json:"seconds_error"`

@@ -29,13 +29,17 @@ func OffsetsCSV(w io.Writer, groups []*collect.Group) error {
 			topic := document.Text(gt.Topic.Name)
 			for i := range gt.Rows() {
 				r := gt.Row(i)
+				lost, ahead := field(r.Lost), field(r.Ahead)
+				if r.Status == collect.StatusUnknown {
+					lost, ahead = "", ""
+				}
 				var m collect.Member
 				if r.Owner >= 0 && int(r.Owner) < len(g.Members) {
 					m = g.Members[r.Owner]
 				}
 				_ = c.Write([]string{
 					name, topic, strconv.Itoa(int(r.Partition)), field(r.LogStart), field(r.LogEnd), field(r.LastStable), field(r.Committed), field(int64(r.CommitEpoch)),
-					field(r.Lag), field(r.LagStable), r.Status.String(), strconv.FormatBool(r.Stale), r.Reason.String(), field(r.Lost), field(r.Ahead),
+					field(r.Lag), field(r.LagStable), r.Status.String(), strconv.FormatBool(r.Stale), r.Reason.String(), lost, ahead,
 					decimal(r.Age.Seconds), r.Age.Method.String(), bound(r.Age), string(r.Age.Reason), decimal(r.Headroom),
 					decimal(r.Produced), decimal(r.Consumed), moment(r.ProgressAt),
 					document.Text(m.ID), document.Text(m.ClientID), document.Text(m.Host), document.Text(m.InstanceID), field(int64(r.Leader)), moment(r.AsOf),
