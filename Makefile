@@ -21,7 +21,8 @@ test: ## every test but the long ones, with the race detector
 	go test -race ./...
 
 cover: ## the domain's coverage must stay at 90 % or more
-	@go test -cover ./collect | tee /dev/stderr | awk '{for(i=1;i<=NF;i++) if ($$i ~ /%$$/) c=$$i+0} END {if (c < 90) {print "coverage of collect is below 90 %"; exit 1}}'
+	@out=$$(go test -cover ./collect) || { echo "$$out"; exit 1; }; echo "$$out"; \
+	echo "$$out" | awk '{for(i=1;i<=NF;i++) if ($$i ~ /%$$/) c=$$i+0} END {if (c < 90) {print "coverage of collect is below 90 %"; exit 1}}'
 
 test-full: test test-kafka-versions test-soak ## the long ones too: Kafka versions, soak
 

@@ -201,11 +201,15 @@ func (d *topicDraft) keepStart(p int, limit int64) {
 // that goes on unseen would seem to fall behind.
 func (b *Builder) keepRows(d *groupDraft) {
 	for _, gt := range d.Topics {
-		if t := b.topics[gt.Topic.Name]; !gt.apart && t.keeps {
+		if t := b.topics[gt.Topic.Name]; !gt.apart && (t.keeps || gt.CommitReason != nil) && d.prev != nil {
 			was, _ := d.prev.Topic(t.Name)
 			for i := range gt.Committed {
-				if p := int(gt.Partition(i)); p < len(t.kept) && t.kept[p] {
+				p := int(gt.Partition(i))
+				switch {
+				case p < len(t.kept) && t.kept[p]:
 					gt.keepCommit(i, was)
+					gt.keepEnd(p, was)
+				case reasonAt(gt.CommitReason, i).Passing() && p < gt.Topic.Partitions():
 					gt.keepEnd(p, was)
 				}
 			}
@@ -219,7 +223,7 @@ func (b *Builder) keepRows(d *groupDraft) {
 // keepEnd gives partition p the log end that was's commit was read with, where
 // that is not the one which the topic keeps; was may be nil.
 func (gt *GroupTopic) keepEnd(p int, was *GroupTopic) {
-	if was == nil || !was.apart || p >= was.Topic.Partitions() || was.Topic.EndAt[p] == gt.Topic.EndAt[p] {
+	if was == nil || p >= was.Topic.Partitions() || was.Topic.EndAt[p] == gt.Topic.EndAt[p] {
 		return
 	}
 	if !gt.apart {

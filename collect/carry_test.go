@@ -461,3 +461,30 @@ func TestASnapshotIsNeverChangedByTheNext(t *testing.T) {
 		wantLines(t, look(s), was[i]...)
 	}
 }
+
+// One commit that cannot be read for a while keeps the end it was read with:
+// beside the new end the group would seem to fall behind, and for ever.
+func TestOneCommitUnreadKeepsItsEnd(t *testing.T) {
+	w := newWorld()
+	w.topic("a", part{0, 10}, part{0, 10})
+	w.solo("g").commit("a", 0, 10).commit("a", 1, 10)
+	w.poll()
+	unread := []TopicCommits{{
+		Topic: "a", Partitions: []int32{0, 1}, Offsets: []int64{-1, 100}, Epochs: []int32{-1, 0}, Reasons: []Reason{ReasonError, ReasonNone},
+	}}
+	for _, tt := range []struct {
+		after time.Duration
+		want  string
+	}{
+		{2 * time.Minute, "a/0 0..10 at 10 lag 0 ok stale error"},
+		{2 * time.Minute, "a/0 0..10 at 10 lag 0 ok stale error"},
+		{2 * time.Minute, "a/0 ?..? at 10 lag ? unknown error"},
+	} {
+		w.after(tt.after).topic("a", part{0, 100}, part{0, 100})
+		b := w.builder()
+		b.AddCommits("g", w.now, unread)
+		w.offsets(b)
+		w.prev = b.Finish(w.now, 0)
+		wantLines(t, rowsOf(mustGroup(t, w.prev, "g")), tt.want, "a/1 0..100 at 100 lag 0 ok")
+	}
+}
