@@ -74,10 +74,28 @@ func (g *Group) assignment(lags []float64) Assignment {
 	if g.ProtocolType == "" && g.Type == TypeClassic {
 		a.Unassigned = Unknown
 	}
+	if g.hidesOwners() {
+		a.Assigned, a.Unassigned, a.Pending, a.Idle = Unknown, Unknown, Unknown, Unknown
+		return a
+	}
 	a.SkewPartitions = skew(counts)
 	a.SkewLag = skew(lags)
 	a.Colocated, a.Copartitioned = g.colocation()
 	return a
+}
+
+// hidesOwners reports whether nothing is known of who owns what: brokers hide
+// assignments during a rebalance, and none was seen before it.
+func (g *Group) hidesOwners() bool {
+	if !g.AssignmentStale || len(g.Members) == 0 {
+		return false
+	}
+	for i := range g.Members {
+		if len(g.Members[i].Assigned) > 0 || g.Members[i].HasTarget {
+			return false
+		}
+	}
+	return true
 }
 
 type topicPartition struct {

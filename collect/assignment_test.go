@@ -294,3 +294,23 @@ func TestDescriptionThatWasNotDueStands(t *testing.T) {
 		t.Errorf("11 s after the newest poll: state %s, members known %v", hung.State, hung.MembersKnown)
 	}
 }
+
+// A group first seen while it rebalances owns what nobody can tell: that is not
+// the same as nothing.
+func TestOwnersHiddenFromTheStart(t *testing.T) {
+	w := newWorld()
+	w.topic("a", part{0, 10}, part{0, 10})
+	g := w.group("g", member("m").to("a")).commit("a", 0, 4)
+	g.facts.State = StatePreparingRebalance
+	first := mustGroup(t, w.poll(), "g").Assignment
+	if first.Assigned != Unknown || first.Unassigned != Unknown || first.Pending != Unknown || first.Idle != Unknown || first.Members != 1 {
+		t.Errorf("at first sight: %+v", first)
+	}
+	g.facts.State, g.facts.Members = StateStable, []Member{member("m", on("a", 0, 1))}
+	w.poll()
+	g.facts.State, g.facts.Members = StatePreparingRebalance, []Member{member("m").to("a")}
+	later := mustGroup(t, w.poll(), "g").Assignment
+	if later.Assigned != 2 || later.Unassigned != 0 {
+		t.Errorf("after a stable generation was seen: %+v", later)
+	}
+}

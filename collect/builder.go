@@ -25,7 +25,9 @@ type BuildOptions struct {
 // Calls come in this order: SetCluster, AddTopic and TopicUnread (or
 // KeepTopics), AddGroup, AddCommits or CommitsUnread for each group, Layout,
 // then SetStart/SetEnd/SetStable and their Unread forms, Finish. AddCommits may
-// come again after Layout for groups that CommitsToReread names.
+// come again after Layout for groups that CommitsToReread names; MissingTopics
+// then lists the topics that these commits are the first to tell of, and Layout
+// is to be called once more.
 type Builder struct {
 	prev   *Snapshot
 	opts   BuildOptions
@@ -209,9 +211,7 @@ func (b *Builder) AddCommits(group string, at time.Time, commits []TopicCommits)
 	}
 	d.commits, d.at, d.why, d.asked = commits, at, ReasonNone, true
 	b.clock(at)
-	if d.laid { // read once more after Layout
-		b.layoutGroup(d)
-	}
+	d.laid = false // read once more after Layout
 }
 
 // CommitsUnread says that a group's commits could not be read.
@@ -221,11 +221,15 @@ func (b *Builder) CommitsUnread(group string, why Reason) {
 	}
 }
 
-// MissingTopics lists the topics that groups refer to and Metadata did not
-// mention: it takes a question by name to tell denied from deleted.
+// MissingTopics lists the topics that groups without rows yet refer to and
+// Metadata did not mention: it takes a question by name to tell denied from
+// deleted.
 func (b *Builder) MissingTopics() []string {
 	seen := map[string]bool{}
 	for _, d := range b.groups {
+		if d.laid {
+			continue
+		}
 		for _, use := range d.uses().list {
 			name := use.name
 			if b.topics[name] == nil && b.opts.Filter.Topic(name) {
@@ -241,8 +245,8 @@ func (b *Builder) MissingTopics() []string {
 	return out
 }
 
-// Layout gives every group its rows. After it, Needs says which partitions'
-// offsets to read.
+// Layout gives every group its rows that has none yet. After it, Needs says
+// which partitions' offsets to read.
 func (b *Builder) Layout() {
 	b.order = b.order[:0]
 	for _, d := range b.groups {
@@ -250,7 +254,9 @@ func (b *Builder) Layout() {
 	}
 	sort.Slice(b.order, func(i, j int) bool { return b.order[i].Name < b.order[j].Name })
 	for _, d := range b.order {
-		b.layoutGroup(d)
+		if !d.laid {
+			b.layoutGroup(d)
+		}
 	}
 }
 

@@ -140,13 +140,20 @@ func (c *Collector) Run(ctx context.Context) {
 	}
 }
 
+// onceSearches is how many groups that share a partition, at most, one look
+// finds the time of: a search is for one record of a partition. Where nothing
+// is left to look for, it costs nothing.
+const onceSearches = 4
+
 // Once makes one poll and the time search that its deadline leaves room for.
 func (c *Collector) Once(ctx context.Context) *Update {
 	started := c.opts.Now()
 	ctx, cancel := context.WithDeadline(ctx, started.Add(c.opts.Timeout))
 	defer cancel()
 	s := c.source.Poll(ctx, c.ask(started))
-	c.searchTimes(ctx, s)
+	for range onceSearches {
+		c.searchTimes(ctx, s)
+	}
 	c.lookForMarkers(ctx, s)
 	return c.finish(s)
 }
@@ -158,6 +165,9 @@ func (c *Collector) poll(ctx context.Context, started time.Time) {
 	c.mu.Unlock()
 	pctx, cancel := context.WithDeadline(ctx, started.Add(c.opts.Timeout))
 	s := c.source.Poll(pctx, c.ask(started))
+	if c.seq == 0 {
+		c.searchFirst(pctx, s)
+	}
 	c.lookForMarkers(pctx, s)
 	cancel()
 	if ctx.Err() != nil {
@@ -167,6 +177,14 @@ func (c *Collector) poll(ctx context.Context, started time.Time) {
 	c.mu.Lock()
 	c.polling, c.ended = time.Time{}, c.opts.Now()
 	c.mu.Unlock()
+}
+
+// searchFirst searches for times before the first snapshot is shown, so that a
+// screen does not begin with question marks: for a moment, not for a poll.
+func (c *Collector) searchFirst(ctx context.Context, s *Snapshot) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	c.searchTimes(ctx, s)
 }
 
 // finish gives a snapshot its memory and its judgement, and publishes it.

@@ -139,3 +139,27 @@ type burst struct {
 func (b *burst) OffsetsAt(_ context.Context, qs []TimeQuery) []TimeAnswer {
 	return []TimeAnswer{{Offset: 0, Timestamp: b.at.UnixMilli()}}[:len(qs)]
 }
+
+// One look finds the age of several groups that read the same partition, and
+// not only of the one furthest behind.
+func TestOneLookDatesGroupsThatShareAPartition(t *testing.T) {
+	w := newWorld()
+	w.cluster = &Cluster{ID: "id", SeesAllGroups: Yes, SeesAllTopics: Yes}
+	w.topic("a", part{0, 100})
+	l := &ledger{world: w}
+	for i := range 100 { // uneven: nothing is right by interpolation
+		l.records = append(l.records, epoch.Add(-time.Duration((100-i)*(100-i))*time.Second))
+	}
+	commits := map[string]int64{"near": 90, "middle": 50, "far": 10}
+	for name, at := range commits {
+		w.group(name, member("m", on("a", 0))).commit("a", 0, at)
+	}
+	c := New(l, Options{Build: w.opts, Interval: time.Second, Timeout: 1e5 * time.Hour, Now: func() time.Time { return w.now }})
+	s := c.Once(t.Context()).Snapshot
+	for name, at := range commits {
+		a, want := mustGroup(t, s, name).Topics[0].Row(0).Age, epoch.Sub(l.records[at]).Seconds()
+		if a.Method != MethodExact || a.Seconds != want {
+			t.Errorf("%s: %v, want exactly %v s", name, a, want)
+		}
+	}
+}
