@@ -30,7 +30,8 @@ func ParseSeverity(w string) (Severity, bool) {
 // A Finding says what is wrong, since when, on what evidence, and what would
 // change it.
 type Finding struct {
-	Group    string // "" for a finding about the cluster
+	Cluster  bool   // it is about the cluster itself, and Group says nothing
+	Group    string // the empty name is a group's name like any other
 	Code     string
 	Severity Severity
 	Primary  bool // the first raised in order of precedence: cause before symptom

@@ -215,7 +215,7 @@ func TestHubUnderManyReaders(t *testing.T) {
 }
 
 func TestFindingsOfAnUpdate(t *testing.T) {
-	u := &Update{Findings: []Finding{{Code: "cluster_unreachable"}, {Group: "a", Code: "stalled", Primary: true}, {Group: "b", Code: "parked"}, {Group: "a", Code: "falling_behind"}}}
+	u := &Update{Findings: []Finding{{Cluster: true, Code: "cluster_unreachable"}, {Code: "stalled"}, {Group: "a", Code: "stalled", Primary: true}, {Group: "b", Code: "parked"}, {Group: "a", Code: "falling_behind"}}}
 	codes := func(fs []Finding) (out []string) {
 		for _, f := range fs {
 			out = append(out, f.Code)
@@ -224,5 +224,6 @@ func TestFindingsOfAnUpdate(t *testing.T) {
 	}
 	wantLines(t, codes(u.GroupFindings("a")), "stalled", "falling_behind")
 	wantLines(t, codes(u.ClusterFindings()), "cluster_unreachable")
+	wantLines(t, codes(u.GroupFindings("")), "stalled") // of the group whose name is empty
 	wantLines(t, codes(u.GroupFindings("none")))
 }

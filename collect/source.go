@@ -75,16 +75,20 @@ type Update struct {
 }
 
 // GroupFindings are the findings about one group, primary first.
-func (u *Update) GroupFindings(group string) []Finding { return u.findings(group) }
+func (u *Update) GroupFindings(group string) []Finding {
+	return u.findings(func(f *Finding) bool { return !f.Cluster && f.Group == group })
+}
 
 // ClusterFindings are the findings about the cluster itself.
-func (u *Update) ClusterFindings() []Finding { return u.findings("") }
+func (u *Update) ClusterFindings() []Finding {
+	return u.findings(func(f *Finding) bool { return f.Cluster })
+}
 
-func (u *Update) findings(group string) []Finding {
+func (u *Update) findings(about func(*Finding) bool) []Finding {
 	var out []Finding
-	for _, f := range u.Findings {
-		if f.Group == group {
-			out = append(out, f)
+	for i := range u.Findings {
+		if about(&u.Findings[i]) {
+			out = append(out, u.Findings[i])
 		}
 	}
 	return out

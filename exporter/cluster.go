@@ -58,7 +58,7 @@ func newCluster(labelName, name string, u *collect.Update, s *collect.Snapshot) 
 	}
 	c.findings = map[string][]collect.Finding{}
 	for _, f := range u.Findings {
-		if f.Group == "" {
+		if f.Cluster {
 			c.raised = append(c.raised, f)
 		} else {
 			c.findings[f.Group] = append(c.findings[f.Group], f)

@@ -134,7 +134,7 @@ func everything() *collect.Update {
 	s := b.finish()
 	track(s)
 	return &collect.Update{Boot: "b", Seq: 1, Snapshot: s, Findings: []collect.Finding{
-		{Code: "partially_denied", Severity: collect.Info, Primary: true},
+		{Cluster: true, Code: "partially_denied", Severity: collect.Info, Primary: true},
 		{Group: "ticker", Code: "data_lost", Severity: collect.Critical, Primary: true, Summary: "5 records of market-updates/2 are lost"},
 		{Group: "ticker", Code: "idle_members", Severity: collect.Info},
 		{Group: "ticker", Code: "idle_members", Severity: collect.Info},

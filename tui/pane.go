@@ -31,7 +31,7 @@ func newScene(u *collect.Update, now time.Time, h *history, l *look) scene {
 	s.snap = u.Snapshot.At(now)
 	for i := range u.Findings {
 		f := &u.Findings[i]
-		if f.Group == "" { // not about the group whose name is empty
+		if f.Cluster {
 			if s.cluster == nil || f.Primary {
 				s.cluster = f
 			}

@@ -306,7 +306,7 @@ func TestPauseOnALostClusterDoesNotBecomeFresh(t *testing.T) {
 func TestFindingOfTheClusterIsNotThatOfTheGroupWithoutAName(t *testing.T) {
 	snap := snapshot(nil, epoch, groupSpec{facts: classic("", collect.StateEmpty)})
 	u := update(1, snap)
-	u.Findings = []collect.Finding{{Code: "broker_unreachable", Severity: collect.Critical, Summary: "broker 3 does not answer"}}
+	u.Findings = []collect.Finding{{Cluster: true, Code: "broker_unreachable", Severity: collect.Critical, Summary: "broker 3 does not answer"}}
 	s := newScreen(t, 120, 24).take(u).shows("broker_unreachable: broker 3 does not answer", "1 group").hides("1 critical")
 	if line := s.row("(empty)"); strings.Contains(line, "broker_unreachable") {
 		t.Errorf("the group is blamed: %q", line)

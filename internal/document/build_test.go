@@ -98,7 +98,7 @@ func everything(t testing.TB) *collect.Update {
 	}
 	u := b.update()
 	u.Findings = []collect.Finding{
-		{Code: "partially_denied", Since: noon, Summary: "1 group cannot be seen"},
+		{Cluster: true, Code: "partially_denied", Since: noon, Summary: "1 group cannot be seen"},
 		{
 			Group: "ticker", Code: "falling_behind", Severity: collect.Warning, Primary: true, Since: noon, Summary: "behind by \xff",
 			Where:    collect.Where{Topics: []string{"market-updates"}, Partitions: []collect.PartitionRef{{Topic: "market-updates", Partition: 1}}, Members: []string{"pod-1-a"}},

@@ -92,7 +92,7 @@ func Decode(r io.Reader) (*Document, error) {
 func byGroup(findings []collect.Finding) map[string][]collect.Finding {
 	out := map[string][]collect.Finding{}
 	for _, f := range findings {
-		if f.Group != "" {
+		if !f.Cluster {
 			out[f.Group] = append(out[f.Group], f)
 		}
 	}
