@@ -242,13 +242,21 @@ func TestCommitsToReread(t *testing.T) {
 			if c.want == nil {
 				return
 			}
-			g.commit("a", 0, 15)
+			g.commit("a", 0, 15).commit("young", 0, 1)
 			w.after(time.Second).giveCommits(b, "g", g)
+			if got := b.MissingTopics(); !slices.Equal(got, []string{"young"}) {
+				t.Errorf("topics to ask for that the newer commits are the first to tell of: %q", got)
+			}
+			b.AddTopic(TopicMeta{Name: "young", Leaders: []int32{1}})
+			b.Layout()
 			if got := b.CommitsToReread(); got != nil {
 				t.Errorf("read once more, and again wanted: %q", got)
 			}
 			b.SetEnd(topic, 0, 20, 0, w.now)
-			wantLines(t, rowsOf(mustGroup(t, b.Finish(w.now, 0), "g")), "a/0 10..20 at 15 lag 5 ok")
+			young := b.Needs()[1].Topic
+			b.SetStart(young, 0, 0, w.now)
+			b.SetEnd(young, 0, 3, 0, w.now)
+			wantLines(t, rowsOf(mustGroup(t, b.Finish(w.now, 0), "g")), "a/0 10..20 at 15 lag 5 ok", "young/0 0..3 at 1 lag 2 ok")
 		})
 	}
 }

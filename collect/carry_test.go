@@ -483,6 +483,7 @@ func TestOneCommitUnreadKeepsItsEnd(t *testing.T) {
 		w.after(tt.after).topic("a", part{0, 100}, part{0, 100})
 		b := w.builder()
 		b.AddCommits("g", w.now, unread)
+		b.Layout()
 		w.offsets(b)
 		w.prev = b.Finish(w.now, 0)
 		wantLines(t, rowsOf(mustGroup(t, w.prev, "g")), tt.want, "a/1 0..100 at 100 lag 0 ok")
