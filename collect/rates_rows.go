@@ -5,6 +5,11 @@ import (
 	"time"
 )
 
+// assumedCommits is how long a commit may stand still before that says
+// something, while the group's own habit is not known: three intervals of the
+// clients' default, 5 s.
+const assumedCommits = 15 * time.Second
+
 // rowMemory is what is remembered of a group's rows on one topic.
 type rowMemory struct {
 	id     [16]byte

@@ -1,9 +1,6 @@
 package collect
 
-import (
-	"math"
-	"time"
-)
+import "math"
 
 // nan32 is a rate that is not known.
 var nan32 = float32(math.NaN())
@@ -74,8 +71,3 @@ func (t *tracker) countProduced(topic *Topic) int64 {
 	}
 	return m.total
 }
-
-// assumedCommits is how long a commit may stand still before that says
-// something, while the group's own habit is not known: three intervals of the
-// clients' default, 5 s.
-const assumedCommits = 15 * time.Second
