@@ -62,18 +62,13 @@ func (p *poll) readMetadata() collect.Reason {
 
 // readAllTopics asks any broker for brokers and topics.
 func (p *poll) readAllTopics() collect.Reason {
-	resp, errs := p.anyBroker(func() kmsg.Request {
+	m, why := p.metadata(func() kmsg.Request {
 		req := kmsg.NewPtrMetadataRequest()
 		req.Topics = nil // all
 		return req
 	})
-	if resp == nil {
-		return p.metadataFailed(errs)
-	}
-	m := resp.(*kmsg.MetadataResponse)
-	if len(m.Brokers) == 0 { // it does not know of itself: no proof of what topics there are
-		p.problems.broker(collect.StageMetadata, -1, collect.ReasonLoading, errNobody)
-		return collect.ReasonLoading
+	if why != collect.ReasonNone {
+		return why
 	}
 	p.meetBrokers(m.Brokers)
 	p.controller = m.ControllerID
@@ -83,6 +78,21 @@ func (p *poll) readAllTopics() collect.Reason {
 	p.topics.replace(m.Topics, p.o.Now())
 	p.outdated = false
 	return collect.ReasonNone
+}
+
+// metadata asks any broker for Metadata; without an answer to be believed it
+// gives the reason.
+func (p *poll) metadata(request func() kmsg.Request) (*kmsg.MetadataResponse, collect.Reason) {
+	resp, errs := p.anyBroker(request)
+	if resp == nil {
+		return nil, p.metadataFailed(errs)
+	}
+	m := resp.(*kmsg.MetadataResponse)
+	if len(m.Brokers) == 0 { // it does not know of itself: no proof of what topics there are
+		p.problems.broker(collect.StageMetadata, -1, collect.ReasonLoading, errNobody)
+		return nil, collect.ReasonLoading
+	}
+	return m, collect.ReasonNone
 }
 
 // metadataFailed tells the problem of a poll for which no broker would answer.
@@ -238,18 +248,16 @@ func (p *poll) addTopics(failed collect.Reason) {
 }
 
 func (p *poll) askByName(names []string, now time.Time) {
-	resp, errs := p.anyBroker(func() kmsg.Request { return metadataOf(names) })
-	if resp == nil {
-		why := p.metadataFailed(errs)
+	m, why := p.metadata(func() kmsg.Request { return metadataOf(names) })
+	if why != collect.ReasonNone {
 		for _, name := range names {
 			p.b.TopicUnread(name, why)
 		}
 		return
 	}
 	told := map[string]bool{}
-	topics := resp.(*kmsg.MetadataResponse).Topics
-	for i := range topics {
-		t := &topics[i]
+	for i := range m.Topics {
+		t := &m.Topics[i]
 		if t.Topic == nil {
 			continue
 		}

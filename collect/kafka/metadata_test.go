@@ -2,11 +2,14 @@ package kafka
 
 import (
 	"reflect"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
+	"github.com/twmb/franz-go/pkg/kversion"
 )
 
 // listed is a topic of a Metadata answer: its id, its error, its leaders.
@@ -55,6 +58,41 @@ func TestOneListOfTopicsIsNoProof(t *testing.T) {
 				t.Errorf("%d names are kept for ever", len(v.parted))
 			}
 		})
+	}
+}
+
+// A broker, or a proxy before it, that names no brokers has not read what topics
+// there are: "unknown" from it is no proof.
+func TestTopicUnknownToOneThatKnowsNoBrokers(t *testing.T) {
+	b := newBed(t, kfake.MaxVersions(kversion.FromString("v4.0"))) // names topics in OffsetFetch
+	group := b.spread()[0]
+	b.poll()
+	var starts atomic.Bool
+	b.beforeCommitsOf(group, func() {
+		b.topic("young", 1)
+		b.produce("young", 0, 3)
+		b.commit(group, "young", map[int32]int64{0: 1})
+		starts.Store(true)
+	})
+	b.c.ControlKey(int16(kmsg.Metadata), func(r kmsg.Request) (kmsg.Response, error, bool) {
+		b.c.KeepControl()
+		if !starts.Load() {
+			return nil, nil, false
+		}
+		resp := r.ResponseKind().(*kmsg.MetadataResponse)
+		for _, t := range r.(*kmsg.MetadataRequest).Topics {
+			resp.Topics = append(resp.Topics, listed(*t.Topic, 0, kerr.UnknownTopicOrPartition))
+		}
+		return resp, nil, true
+	})
+	s := b.poll()
+	if got, want := rowText(s, group, "young", 0), "-1/-1/1 lag=-1 unknown loading stale=false"; got != want || s.Complete {
+		t.Errorf("got %s complete %v, want %s, and not complete", got, s.Complete, want)
+	}
+	b.wantProblems(s, "metadata broker=-1 group= topic=/-1 loading: the answer names no broker, not even the one that gave it")
+	starts.Store(false)
+	if got, want := rowText(b.poll(), group, "young", 0), "0/3/1 lag=2 ok  stale=false"; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 

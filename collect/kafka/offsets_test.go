@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+	"github.com/twmb/franz-go/pkg/kversion"
 
 	"github.com/klagtop/klagtop/collect"
 )
@@ -202,6 +204,41 @@ func TestConsumerMovesWithinThePoll(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A topic that only the commits read a second time tell of is looked up before
+// it is called missing.
+func TestTopicThatOnlyRereadCommitsTellOf(t *testing.T) {
+	for name, opts := range map[string][]kfake.Opt{
+		"brokers that name topics by an id": nil,
+		"brokers that name topics":          {kfake.MaxVersions(kversion.FromString("v4.0"))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBed(t, opts...)
+			group := b.spread()[0]
+			var held atomic.Bool
+			b.c.ControlKey(int16(kmsg.ListOffsets), func(r kmsg.Request) (kmsg.Response, error, bool) {
+				b.c.KeepControl()
+				if r.(*kmsg.ListOffsetsRequest).Topics[0].Partitions[0].Timestamp == timestampStart && !held.Swap(true) {
+					b.c.SleepControl(func() { // a purge makes the commits doubtful, and the newer ones have one more topic
+						b.topic("young", 1)
+						b.produce("young", 0, 3)
+						b.commit(group, "young", map[int32]int64{0: 1})
+						b.commit(group, "market-updates", map[int32]int64{0: 9, 1: 9, 2: 9})
+						for p := range int32(3) {
+							b.must(b.c.DeleteRecords("market-updates", p, 8))
+						}
+					})
+				}
+				return nil, nil, false
+			})
+			s := b.poll()
+			b.wantProblems(s, "")
+			if got, want := rowText(s, group, "young", 0), "0/3/1 lag=2 ok  stale=false"; got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		})
+	}
 }
 
 // beforeCommitsOf runs a step while the first question for a group's commits is

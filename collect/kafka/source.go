@@ -110,10 +110,12 @@ func (s *Source) Poll(ctx context.Context, ask collect.Ask) *collect.Snapshot {
 	names := p.addGroups()
 	starts := p.readKnownStarts()
 	p.readCommits(names)
-	p.addTopics(metadata)
-	p.b.Layout()
+	p.layout(metadata)
 	p.readStarts(starts)
-	p.readCommits(p.b.CommitsToReread())
+	if again := p.b.CommitsToReread(); again != nil {
+		p.readCommits(again)
+		p.layout(metadata)
+	}
 	p.readEnds()
 	p.readLastStable()
 	p.setCluster() // with what became of the brokers
@@ -121,6 +123,13 @@ func (s *Source) Poll(ctx context.Context, ask collect.Ask) *collect.Snapshot {
 	p.problems.flush(p.b)
 	now := s.o.Now()
 	return p.b.Finish(now, now.Sub(began))
+}
+
+// layout gives rows to groups whose commits are new to the builder, on topics
+// that these may be the first to tell of.
+func (p *poll) layout(metadata collect.Reason) {
+	p.addTopics(metadata)
+	p.b.Layout()
 }
 
 // addGroups tells the builder about all groups that are not gone, and gives

@@ -29,10 +29,11 @@ func (p *poll) lookForHidden() {
 	}
 	name := "klagtop-" + rand.Text()
 	seen, missed := sees{groups: p.sees.groups, topics: p.sees.topics, at: now}, false
-	if resp, _ := p.anyBroker(func() kmsg.Request { return metadataOf([]string{name}) }); resp == nil {
+	resp, _ := p.anyBroker(func() kmsg.Request { return metadataOf([]string{name}) })
+	if m, ok := resp.(*kmsg.MetadataResponse); !ok || len(m.Brokers) == 0 { // one that knows of no broker knows of no topic
 		missed = true
 	} else {
-		for _, t := range resp.(*kmsg.MetadataResponse).Topics {
+		for _, t := range m.Topics {
 			seen.topics = mayTell(t.ErrorCode, kerr.UnknownTopicOrPartition.Code)
 		}
 	}
