@@ -156,7 +156,7 @@ func (p *program) printVerdicts(t *trial) error {
 			}
 		}
 		if within > manyWithin {
-			if _, err := fmt.Fprintf(w, "and %d more groups within the limits\n", within-manyWithin); err != nil {
+			if _, err := fmt.Fprintln(w, "and "+counted(within-manyWithin, "more group")+" within the limits"); err != nil {
 				return err
 			}
 		}

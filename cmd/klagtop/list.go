@@ -49,7 +49,7 @@ func (p *program) listCommand() *cobra.Command {
 			return err
 		}
 		if n := len(l.Snapshot.Groups) - len(groups); n > 0 && len(groups) == 0 {
-			p.hint(fmt.Sprintf("%d groups have another state or type", n))
+			p.hint("left out by --state and --type: " + counted(n, "group"))
 		}
 		return p.conclude(l)
 	}

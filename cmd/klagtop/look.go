@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -97,18 +98,65 @@ func (p *program) partial(s *collect.Snapshot) {
 			groups++
 		}
 	}
-	p.tell("error", fmt.Sprintf("the numbers of %d groups are not complete", groups))
+	p.tell("error", "the numbers of "+counted(groups, "group")+" are not complete")
+}
+
+// counted is how many there are of something, in words.
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
 }
 
 // problems tells a poll's problems, one line each.
 func (p *program) problems(s *collect.Snapshot) {
-	for i, pr := range s.Problems {
+	problems := gathered(s.Problems)
+	for i := range problems {
 		if i == problemsShown {
-			p.tell("error", fmt.Sprintf("and %d more problems (-o json has them all)", len(s.Problems)-i))
+			p.tell("error", "and "+counted(len(problems)-i, "more problem")+" (-o json has them all)")
 			return
 		}
-		p.tell("error", problemText(&pr))
+		p.tell("error", problemText(&problems[i]))
 	}
+}
+
+// gathered makes one problem of all brokers that cannot be reached for the same
+// reason: to people, a cluster that is down is one thing.
+func gathered(all []collect.Problem) []collect.Problem {
+	type cause struct {
+		reason collect.Reason
+		hint   string
+	}
+	var out []collect.Problem
+	first, alike := map[cause]int{}, map[int]int{}
+	for _, pr := range all {
+		c := cause{pr.Reason, pr.Hint}
+		if at, ok := first[c]; ok && pr.Stage == collect.StageConnect {
+			alike[at]++
+			continue
+		}
+		if pr.Stage == collect.StageConnect {
+			first[c] = len(out)
+		}
+		out = append(out, pr)
+	}
+	for at, n := range alike {
+		out[at].Error = because(&out[at]) + ", and " + counted(n, "more broker") + " likewise"
+	}
+	return out
+}
+
+// because is why a problem is one. An address that the error names is not said
+// twice.
+func because(pr *collect.Problem) string {
+	if pr.Error == "" {
+		return strings.ReplaceAll(pr.Reason.String(), "_", " ")
+	}
+	if address, why, ok := strings.Cut(pr.Error, ": "); ok && strings.Contains(why, address) {
+		return why
+	}
+	return pr.Error
 }
 
 // problemText is a problem as a sentence.
@@ -127,10 +175,7 @@ func problemText(pr *collect.Problem) string {
 		}
 		about = append(about, topic)
 	}
-	text := pr.Error
-	if text == "" {
-		text = strings.ReplaceAll(pr.Reason.String(), "_", " ")
-	}
+	text := because(pr)
 	what := "cannot " + stageText(pr.Stage)
 	if len(about) == 0 {
 		return what + ": " + text

@@ -49,6 +49,59 @@ klagtop: hint: all can be read again
 	}
 }
 
+// A cluster of fifty brokers that is down is one thing to say, not fifty; what
+// is wrong in another way is said, too.
+func TestBrokersThatAreDownForTheSameReasonAreOneLine(t *testing.T) {
+	down := func(broker int32, err, hint string) collect.Problem {
+		return collect.Problem{Stage: collect.StageConnect, Broker: broker, Partition: -1, Reason: collect.ReasonBrokerDown, Error: err, Hint: hint}
+	}
+	refused := func(broker int32, address string) collect.Problem {
+		return down(broker, address+": nothing listens on "+address+" (connection refused)", "is it running?")
+	}
+	for name, c := range map[string]struct {
+		problems []collect.Problem
+		want     string
+	}{
+		"one": {[]collect.Problem{refused(-1, "[::1]:1")}, `klagtop: error: cannot reach the cluster: nothing listens on [::1]:1 (connection refused)
+klagtop: hint: is it running?
+`},
+		"two": {[]collect.Problem{refused(-1, "a:1"), refused(-1, "a:2")}, `klagtop: error: cannot reach the cluster: nothing listens on a:1 (connection refused), and 1 more broker likewise
+klagtop: hint: is it running?
+`},
+		"three, and one in another way": {
+			[]collect.Problem{refused(1, "a:1"), down(-1, "b:2: no such host: b", "check the name"), refused(2, "a:3"), refused(3, "a:4")},
+			`klagtop: error: cannot reach the cluster (broker 1): nothing listens on a:1 (connection refused), and 2 more brokers likewise
+klagtop: error: cannot reach the cluster: b:2: no such host: b
+klagtop: hint: is it running?
+klagtop: hint: check the name
+`,
+		},
+		"no words": {[]collect.Problem{down(4, "", "wait"), down(5, "", "wait")}, `klagtop: error: cannot reach the cluster (broker 4): broker down, and 1 more broker likewise
+klagtop: hint: wait
+`},
+	} {
+		var out bytes.Buffer
+		newProgram(io.Discard, &out, nil).unreachable(config.Config{}, &collect.Snapshot{Problems: c.problems})
+		if out.String() != c.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", name, out.String(), c.want)
+		}
+	}
+}
+
+func TestOneIsNotMany(t *testing.T) {
+	for incomplete, want := range map[int]string{1: "the numbers of 1 group are not complete", 2: "the numbers of 2 groups are not complete"} {
+		var out bytes.Buffer
+		s := &collect.Snapshot{Reached: true, Groups: []*collect.Group{{Lag: collect.Totals{Complete: true}}}}
+		for range incomplete {
+			s.Groups = append(s.Groups, &collect.Group{})
+		}
+		newProgram(io.Discard, &out, nil).partial(s)
+		if got := out.String(); got != "klagtop: error: "+want+"\n" {
+			t.Errorf("%d: %s", incomplete, got)
+		}
+	}
+}
+
 func TestManyProblemsAreNotToldOneByOne(t *testing.T) {
 	var out bytes.Buffer
 	s := &collect.Snapshot{Reached: true}

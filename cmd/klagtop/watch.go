@@ -72,7 +72,7 @@ func (p *program) eachPoll(ctx context.Context, cfg config.Config, do func(*coll
 				}
 				troubles.tell(u)
 				if n := stream.Dropped(); n > dropped {
-					p.hint(fmt.Sprintf("%d polls were left out: the output is read too slowly", n-dropped))
+					p.hint("left out: " + counted(int(n-dropped), "poll") + "; the output is read too slowly")
 					dropped = n
 				}
 				if err := do(u); err != nil {
@@ -178,7 +178,7 @@ func (p *program) eachEvent(ctx context.Context, cfg config.Config, do func(*col
 			troubles.tell(u)
 			events, missed := hub.Events(seq)
 			if missed > 0 {
-				p.hint(fmt.Sprintf("%d events were left out: the output is read too slowly", missed))
+				p.hint("left out: " + counted(int(missed), "event") + "; the output is read too slowly")
 			}
 			for i := range events {
 				seq = events[i].Seq
