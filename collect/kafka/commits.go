@@ -34,6 +34,14 @@ type fetched struct {
 	at     time.Time
 	topics []collect.TopicCommits
 	ids    [][16]byte // of topics
+	unread []unreadCommit
+}
+
+// unreadCommit is one that a broker could not tell.
+type unreadCommit struct {
+	topic     int // index
+	partition int32
+	code      int16
 }
 
 func fetchedOf(g *kmsg.OffsetFetchResponseGroup, node int32, at time.Time) fetched {
@@ -42,6 +50,14 @@ func fetchedOf(g *kmsg.OffsetFetchResponseGroup, node int32, at time.Time) fetch
 	f.ids = make([][16]byte, len(g.Topics))
 	for i := range g.Topics {
 		f.topics[i], f.ids[i] = topicCommits(&g.Topics[i]), g.Topics[i].TopicID
+		if f.topics[i].Reasons == nil {
+			continue
+		}
+		for _, q := range g.Topics[i].Partitions {
+			if q.ErrorCode != 0 {
+				f.unread = append(f.unread, unreadCommit{i, q.Partition, q.ErrorCode})
+			}
+		}
 	}
 	return f
 }
@@ -244,6 +260,7 @@ func (p *poll) takeCommits(f *fetched) {
 		p.problems.group(collect.StageCommits, f.node, f.group, why, kerr.ErrorForCode(f.code).Error())
 		return
 	}
+	p.commitProblems(f)
 	g.offsets = 0
 	for i := range f.topics {
 		g.offsets += len(f.topics[i].Partitions)
@@ -251,6 +268,21 @@ func (p *poll) takeCommits(f *fetched) {
 	// without a name: deleted since, or not to be seen
 	commits := slices.DeleteFunc(f.topics, func(t collect.TopicCommits) bool { return t.Topic == "" })
 	p.b.AddCommits(f.group, f.at, commits)
+}
+
+// commitProblems tells of the commits that could not be read, as far as that is
+// no answer about them.
+func (p *poll) commitProblems(f *fetched) {
+	for _, u := range f.unread {
+		topic, why, from := f.topics[u.topic].Topic, reasonOfCode(u.code), f.node
+		if topic == "" || why.Answers() || !p.o.Filter.Topic(topic) {
+			continue
+		}
+		if why == collect.ReasonDenied {
+			from = -1 // it is no matter of the broker
+		}
+		p.problems.commit(from, f.group, topic, u.partition, why, kerr.ErrorForCode(u.code).Error())
+	}
 }
 
 func topicCommits(t *kmsg.OffsetFetchResponseGroupTopic) collect.TopicCommits {

@@ -11,6 +11,7 @@ import (
 type problems struct {
 	list  []collect.Problem
 	about map[problemKey][]int // indexes into list
+	told  map[collect.Problem]bool
 }
 
 type problemKey struct {
@@ -25,8 +26,12 @@ const manyAlike = 100
 
 func (ps *problems) add(key problemKey, p collect.Problem) {
 	if ps.about == nil {
-		ps.about = map[problemKey][]int{}
+		ps.about, ps.told = map[problemKey][]int{}, map[collect.Problem]bool{}
 	}
+	if ps.told[p] { // some things are asked twice in a poll
+		return
+	}
+	ps.told[p] = true
 	ps.list = append(ps.list, p)
 	ps.about[key] = append(ps.about[key], len(ps.list)-1)
 }
@@ -47,6 +52,13 @@ func (ps *problems) partition(stage collect.Stage, broker int32, topic string, p
 		collect.Problem{Stage: stage, Broker: broker, Topic: topic, Partition: partition, Reason: why, Error: text})
 }
 
+// commit is about one partition of a group; a cause that touches many of a
+// topic's makes one problem, whosever they are.
+func (ps *problems) commit(broker int32, group, topic string, partition int32, why collect.Reason, text string) {
+	ps.add(problemKey{stage: collect.StageCommits, broker: broker, reason: why, topic: topic},
+		collect.Problem{Stage: collect.StageCommits, Broker: broker, Group: group, Topic: topic, Partition: partition, Reason: why, Error: text})
+}
+
 // flush hands the problems over: those of one topic, or too many of one kind,
 // as one.
 func (ps *problems) flush(b *collect.Builder) {
@@ -61,13 +73,19 @@ func (ps *problems) flush(b *collect.Builder) {
 		}
 		first := &ps.list[at[0]]
 		what := "groups"
-		if first.Topic != "" {
+		switch {
+		case first.Topic != "" && first.Stage == collect.StageCommits:
+			what = "commits" // on one partition there are several groups'
+		case first.Topic != "":
 			what = "partitions"
 		}
 		first.Error = fmt.Sprintf("%d %s: %s", len(at), what, first.Error)
-		first.Group, first.Partition = "", -1
+		first.Partition = -1
 		for _, i := range at[1:] {
 			drop[i] = true
+			if ps.list[i].Group != first.Group {
+				first.Group = ""
+			}
 		}
 	}
 	for i, p := range ps.list {
