@@ -120,6 +120,10 @@ func (m *model) pause() {
 
 func (m *model) refresh() {
 	m.opts.Wishes.Refresh()
+	if !m.pausedAt.IsZero() {
+		m.say("asked for a poll, but the screen is paused (space goes on)")
+		return
+	}
 	m.say("asked for a poll now")
 }
 

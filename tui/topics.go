@@ -53,12 +53,8 @@ func topicRows(l *look, g *collect.Group) []*topicRow {
 			if o < 0 && r.unassigned >= 0 && !gt.Orphaned { // the group's own count, topic by topic
 				r.unassigned++
 			}
-			if p := int(gt.Partition(j)); p < len(gt.Topic.Produced) {
-				r.produced = sum(r.produced, float64(gt.Topic.Produced[p]))
-			}
-			if gt.Consumed != nil {
-				r.consumed = sum(r.consumed, float64(gt.Consumed[j]))
-			}
+			row := gt.Row(j)
+			r.produced, r.consumed = sum(r.produced, row.Produced), sum(r.consumed, row.Consumed)
 		}
 		r.note = topicNote(r)
 		out[i] = r

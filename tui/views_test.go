@@ -320,6 +320,7 @@ func TestIntervalAndRefreshGoToTheLoop(t *testing.T) {
 	if s.press("r"); s.loop.refreshes != 1 {
 		t.Errorf("r asked for %d polls", s.loop.refreshes)
 	}
+	s.shows("asked for a poll now").press("space r").shows("asked for a poll, but the screen is paused")
 	still := live(t, 100, 24, func(o *Options) { o.Wishes = nil })
 	still.press("+ - r enter esc").hides("every")
 	still.press("?").hides("poll now")
