@@ -245,6 +245,19 @@ func (m *model) lastError() string {
 	return ""
 }
 
+// lastHint is what would mend the first problem that has one; "" without.
+func (m *model) lastHint() string {
+	if m.scene.snap == nil {
+		return ""
+	}
+	for _, p := range m.scene.snap.Problems {
+		if p.Hint != "" {
+			return m.look.text(p.Hint)
+		}
+	}
+	return ""
+}
+
 func (m *model) nextTry() string {
 	if m.latest == nil {
 		return ""
@@ -279,6 +292,9 @@ func (m *model) connecting() []string {
 		for _, line := range wrap(e, m.width-4) {
 			lines = append(lines, "  "+l.paint(toneBad, line))
 		}
+	}
+	if h := m.lastHint(); h != "" {
+		lines = append(lines, "  "+cutEnd("hint: "+h, m.width-2, l.glyphs.more)) // one line: the next try stays in sight
 	}
 	return append(lines, "  "+l.paint(toneDim, cutEnd(m.nextTry()+", trying for "+ago(m.now, m.started), m.width-2, l.glyphs.more)))
 }
