@@ -181,7 +181,7 @@ func selfMetrics() []Metric {
 		metric(nameDenied, Gauge, "Groups, and topics that groups read, which this principal can see but may not describe or read; a lower bound, as hidden ones are not counted.", "what"),
 		metric(nameClusterFinding, Gauge, "1 for each finding raised about the cluster now.", "code", "severity"),
 		metric(namePollComplete, Gauge, "1 when the last poll read everything that was selected."),
-		metric(nameSnapshotTime, Gauge, "When the last poll ended, in seconds since 1970."),
+		metric(nameSnapshotTime, Gauge, "When the newest poll ended, whether or not a broker answered (see klagtop_up), in seconds since 1970."),
 		metric(namePollDuration, Histogram, "Duration in seconds of the polls."),
 		metric(nameRebalanceDuration, Histogram, "Duration in seconds of the rebalances of all groups that were seen to begin and to end; the count is a lower bound."),
 		metric(namePolls, Counter, "Polls by result: complete, partial (something could not be read) or failed (no broker answered).", "result"),
