@@ -1,6 +1,8 @@
 package kafka
 
 import (
+	"strconv"
+
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/klagtop/klagtop/collect"
@@ -10,6 +12,10 @@ import (
 // those of Kafka's consumers.
 const consumerProtocol = "consumer"
 
+// notFoundVersion of DescribeGroups is the first in which brokers say with an
+// error that there is no such classic group. Before, they describe it as dead.
+const notFoundVersion = 6
+
 func classicAnswers(r *kmsg.DescribeGroupsResponse) []answer {
 	out := make([]answer, 0, len(r.Groups))
 	for i := range r.Groups {
@@ -17,9 +23,10 @@ func classicAnswers(r *kmsg.DescribeGroupsResponse) []answer {
 		switch {
 		case g.ErrorCode != 0:
 			out = append(out, refusal(g.Group, g.ErrorCode, g.ErrorMessage))
-		case g.State == collect.StateDead || g.State == "":
-			// up to version 5 this is how "no such classic group" is said
+		case (g.State == collect.StateDead || g.State == "") && r.Version < notFoundVersion:
 			out = append(out, answer{name: g.Group, verdict: notFound})
+		case g.State == collect.StateDead || g.State == "": // no broker's way to say anything
+			out = append(out, answer{name: g.Group, verdict: refused, reason: collect.ReasonError, text: "the answer has no error, and state " + strconv.Quote(g.State)})
 		default:
 			out = append(out, answer{name: g.Group, facts: classicFacts(g)})
 		}

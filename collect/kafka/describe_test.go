@@ -25,20 +25,29 @@ func TestClassicAnswers(t *testing.T) {
 	x01 := []collect.TopicPartitions{{Topic: "x", Partitions: []int32{0, 1}}}
 	unknown := collect.Generation{Value: collect.Unknown}
 	tests := map[string]struct {
-		in   kmsg.DescribeGroupsResponseGroup
-		want answer
+		in      kmsg.DescribeGroupsResponseGroup
+		want    answer
+		version int16
 	}{
 		"no such group, version 6": {
 			kmsg.DescribeGroupsResponseGroup{Group: "ticker", ErrorCode: kerr.GroupIDNotFound.Code, ErrorMessage: &message, State: "Dead"},
 			answer{name: "ticker", verdict: notFound, reason: collect.ReasonError, text: message},
+			6,
 		},
 		"no such group, version 5": {
 			kmsg.DescribeGroupsResponseGroup{Group: "ticker", State: "Dead"},
 			answer{name: "ticker", verdict: notFound},
+			5,
+		},
+		"dead without an error where there is one to say so: no proof": {
+			kmsg.DescribeGroupsResponseGroup{Group: "ticker", State: "Dead"},
+			answer{name: "ticker", verdict: refused, reason: collect.ReasonError, text: `the answer has no error, and state "Dead"`},
+			6,
 		},
 		"moved": {
 			kmsg.DescribeGroupsResponseGroup{Group: "ticker", ErrorCode: kerr.NotCoordinator.Code},
 			answer{name: "ticker", verdict: elsewhere, reason: collect.ReasonLoading, text: kerr.NotCoordinator.Error()},
+			6,
 		},
 		"stable: the survivor tells the generation, the new member cannot": {
 			kmsg.DescribeGroupsResponseGroup{
@@ -52,6 +61,7 @@ func TestClassicAnswers(t *testing.T) {
 					{ID: "b", ClientID: "c", Host: "/127.0.0.1", Epoch: -1, Generation: -1, Subscribed: []string{"x"}, Decode: collect.DecodeEmpty},
 				},
 			}},
+			6,
 		},
 		"rebalancing: neither an assignor nor a generation": {
 			kmsg.DescribeGroupsResponseGroup{
@@ -62,6 +72,7 @@ func TestClassicAnswers(t *testing.T) {
 				State: "PreparingRebalance", ProtocolType: "consumer", MembersKnown: true, Generation: unknown,
 				Members: []collect.Member{{ID: "a", ClientID: "c", Host: "/127.0.0.1", Epoch: -1, Generation: -1, Decode: collect.DecodeEmpty}},
 			}},
+			6,
 		},
 		"Connect workers' bytes are not a consumer's": {
 			kmsg.DescribeGroupsResponseGroup{
@@ -72,15 +83,17 @@ func TestClassicAnswers(t *testing.T) {
 				State: "Stable", ProtocolType: "connect", Assignor: "sessioned", MembersKnown: true, Generation: unknown,
 				Members: []collect.Member{{ID: "a", ClientID: "c", Host: "/127.0.0.1", Epoch: -1, Generation: -1, Decode: collect.DecodeNotConsumer}},
 			}},
+			6,
 		},
 		"a standalone committer": {
 			kmsg.DescribeGroupsResponseGroup{Group: "solo", State: "Empty"},
 			answer{name: "solo", facts: collect.GroupFacts{State: "Empty", MembersKnown: true, Generation: unknown, Members: []collect.Member{}}},
+			6,
 		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := classicAnswers(&kmsg.DescribeGroupsResponse{Groups: []kmsg.DescribeGroupsResponseGroup{tt.in}})
+			got := classicAnswers(&kmsg.DescribeGroupsResponse{Version: tt.version, Groups: []kmsg.DescribeGroupsResponseGroup{tt.in}})
 			if !reflect.DeepEqual(got, []answer{tt.want}) {
 				t.Errorf("got  %+v\nwant %+v", got, tt.want)
 			}
