@@ -20,6 +20,7 @@ type reply struct {
 	resp   kmsg.Response
 	err    error
 	waited time.Duration
+	broke  *broken
 }
 
 // anyBroker asks one broker, and another one whenever those asked so far have
@@ -40,12 +41,16 @@ func (p *poll) anyBroker(request func() kmsg.Request) (kmsg.Response, []addrErro
 		asked++
 		open++
 		go func() {
-			began := time.Now()
-			resp, err := n.request(ctx, req)
-			replies <- reply{n, req, resp, err, time.Since(began)}
+			r, began := reply{n: n, req: req}, time.Now()
+			defer func() {
+				r.broke, r.waited = caught(recover()), time.Since(began)
+				replies <- r
+			}()
+			r.resp, r.err = n.request(ctx, req)
 		}()
 	}
 	var won *reply
+	var broke *broken
 	for open > 0 || won == nil && asked < len(candidates) && ctx.Err() == nil {
 		if open == 0 {
 			next()
@@ -55,6 +60,9 @@ func (p *poll) anyBroker(request func() kmsg.Request) (kmsg.Response, []addrErro
 		case r := <-replies:
 			open--
 			switch {
+			case r.broke != nil:
+				broke = r.broke
+				cancel()
 			case r.err == nil && won == nil:
 				won = &r
 				cancel() // those that are late
@@ -70,6 +78,9 @@ func (p *poll) anyBroker(request func() kmsg.Request) (kmsg.Response, []addrErro
 			}
 		}
 		timer.Stop()
+	}
+	if broke != nil {
+		panic(broke)
 	}
 	if won == nil {
 		return nil, errs

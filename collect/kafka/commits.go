@@ -156,34 +156,38 @@ func (p *poll) fetchOneByOne(c *call, names []string) ([]fetched, error) {
 		mu    sync.Mutex
 		out   []fetched
 		first error
-		wg    sync.WaitGroup
-		next  = make(chan string)
+		crew  crew
+		next  = make(chan string, len(names))
 	)
+	for _, name := range names {
+		next <- name
+	}
+	close(next)
 	for range min(oneByOne, len(names)) {
-		wg.Go(func() {
+		crew.Go(func() {
 			for name := range next {
 				mu.Lock()
 				stop := first != nil
 				mu.Unlock()
 				if stop {
-					continue
+					return
 				}
 				resp, at, err := c.ask(offsetFetch([]string{name}))
+				var f fetched
+				if err == nil {
+					f = oldFetched(resp.(*kmsg.OffsetFetchResponse), name, c.n.id, at)
+				}
 				mu.Lock()
-				if err != nil && first == nil {
+				if err == nil {
+					out = append(out, f)
+				} else if first == nil {
 					first = err
-				} else if err == nil {
-					out = append(out, oldFetched(resp.(*kmsg.OffsetFetchResponse), name, c.n.id, at))
 				}
 				mu.Unlock()
 			}
 		})
 	}
-	for _, name := range names {
-		next <- name
-	}
-	close(next)
-	wg.Wait()
+	crew.Wait()
 	return out, first
 }
 

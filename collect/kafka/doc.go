@@ -30,5 +30,6 @@
 // # Concurrency
 //
 // Poll, OffsetsAt and Close are called by one goroutine. Goroutines that a poll
-// starts end before it returns; probes of silent brokers end with Close.
+// starts end before it returns; probes of silent brokers end with Close. A panic
+// of one goes on in that poll, or the next one, with the stack where it began.
 package kafka

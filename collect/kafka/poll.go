@@ -117,11 +117,11 @@ func (p *poll) each(stage collect.Stage, ids []int32, work func(*call) error) (f
 		}
 	}
 	errs := make([]error, len(calls))
-	var wg sync.WaitGroup
+	var crew crew
 	for i, c := range calls {
-		wg.Go(func() { errs[i] = work(c) })
+		crew.Go(func() { errs[i] = work(c) })
 	}
-	wg.Wait()
+	crew.Wait()
 	for i, c := range calls {
 		if c.answered {
 			p.heard()

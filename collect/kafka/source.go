@@ -6,7 +6,6 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -33,7 +32,7 @@ type Source struct {
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
-	probes sync.WaitGroup // goroutines beside the polls
+	probes crew // goroutines beside the polls, whose panic goes on in the next poll
 
 	seeds []*node         // the addresses given
 	nodes map[int32]*node // the brokers that Metadata listed last, by id
@@ -90,7 +89,7 @@ func (s *Source) Close() {
 	for _, n := range s.nodes {
 		n.close()
 	}
-	s.probes.Wait()
+	s.probes.wg.Wait() // a panic of one is no matter any more
 }
 
 // Poll implements collect.Source. It reads brokers and topics, group lists,
@@ -98,6 +97,7 @@ func (s *Source) Close() {
 // then the log ends: a purge that follows a commit must not look like loss, nor
 // a commit that follows a log end like one beyond it.
 func (s *Source) Poll(ctx context.Context, ask collect.Ask) *collect.Snapshot {
+	s.probes.check()
 	began := s.o.Now()
 	p := s.newPoll(ctx, ask)
 	metadata := p.readMetadata()
