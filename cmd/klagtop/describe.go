@@ -22,9 +22,12 @@ func (p *program) describeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "describe [--group G]...",
 		Short: "one look at groups: their partitions, members, state",
+		Long: `describe prints one look at groups: their partitions, members, state. Names in
+CSV are as they are in a pipe or a file; on a terminal, control characters in
+them are spelled out, as in tables.`,
 		Example: `  klagtop describe --group ticker
   klagtop describe --group 'payments-*' --members -o wide
-  klagtop describe -o json | jq '.groups[] | select(.lag.records > 1000) | .group'`,
+  klagtop describe -o json | jq '.groups[] | select(.lag.records>1000) | .group'`,
 		Args: noArguments,
 	}
 	out := outputFlag(cmd, "table", "wide", "json", "csv", "prom")
@@ -77,6 +80,7 @@ func (p *program) describe(ctx context.Context, l *look, format string, parts se
 	if !s.Reached && format != "json" {
 		return nil
 	}
+	style := p.style(format == "wide")
 	switch format {
 	case "json":
 		return document.Encode(p.stdout, l.Update, s, document.Options{})
@@ -85,13 +89,12 @@ func (p *program) describe(ctx context.Context, l *look, format string, parts se
 	case "csv":
 		switch {
 		case parts.members:
-			return report.MembersCSV(p.stdout, s.Groups)
+			return report.MembersCSV(p.stdout, s.Groups, style)
 		case parts.state:
-			return report.StateCSV(p.stdout, s.Groups)
+			return report.StateCSV(p.stdout, s.Groups, style)
 		}
-		return report.OffsetsCSV(p.stdout, s.Groups)
+		return report.OffsetsCSV(p.stdout, s.Groups, style)
 	}
-	style := p.style(format == "wide")
 	var tables []func(w io.Writer) error
 	if parts.state {
 		tables = append(tables, func(w io.Writer) error { return report.State(w, s, s.Groups, style) })

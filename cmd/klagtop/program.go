@@ -124,14 +124,17 @@ func (p *program) ascii() bool {
 }
 
 func (p *program) style(wide bool) report.Options {
-	return report.Options{Wide: wide, ASCII: p.ascii()}
+	return report.Options{Wide: wide, ASCII: p.ascii(), Terminal: p.toTerminal()}
+}
+
+// toTerminal reports whether a terminal gets what is printed.
+func (p *program) toTerminal() bool {
+	f, ok := p.stdout.(*os.File)
+	return ok && (isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()))
 }
 
 // onTerminal reports whether there is a screen to draw on.
-func (p *program) onTerminal() bool {
-	f, ok := p.stdout.(*os.File)
-	return ok && p.getenv("TERM") != "dumb" && (isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()))
-}
+func (p *program) onTerminal() bool { return p.getenv("TERM") != "dumb" && p.toTerminal() }
 
 // output is a command's -o.
 type output struct {

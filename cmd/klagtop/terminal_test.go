@@ -123,6 +123,25 @@ func TestTheViewEndsAsItIsTold(t *testing.T) {
 	}
 }
 
+// Any client may choose a name that a terminal would obey.
+func TestCSVOnATerminalCarriesNoControlByte(t *testing.T) {
+	c := embedded(t, kfake.NumBrokers(1), kfake.SeedTopics(1, "market-updates"))
+	commitAt(t, client(t, c), "evil\x1b[2J", "market-updates", map[int32]int64{0: 0})
+	for _, part := range []string{"--offsets", "--members", "--state"} {
+		cmd, _, s := onScreen(t, "describe", "--brokers", bootstrap(c), "-o", "csv", part)
+		s.await(t, "group,")
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("%s: %v", part, err)
+		}
+		if part != "--members" { // it has none
+			s.await(t, `evil\x1b[2J,`)
+		}
+		if strings.Contains(s.String(), "\x1b") {
+			t.Errorf("%s: %q", part, s.String())
+		}
+	}
+}
+
 func TestTheDemoSaysItsAddressBeforeTheViewOpens(t *testing.T) {
 	_, terminal, s := onScreen(t, "demo")
 	s.await(t, "\x1b[?1049h")

@@ -13,10 +13,12 @@ import (
 )
 
 // CSV is for programs: the keys of the JSON document as headings, names as they
-// are, and an empty field where JSON has null. Times are RFC 3339 in UTC.
+// are, and an empty field where JSON has null. Times are RFC 3339 in UTC. Only on
+// a terminal, where no program reads it, are names spelled as in tables.
 
-// OffsetsCSV writes a record per row of each group.
-func OffsetsCSV(w io.Writer, groups []*collect.Group) error {
+// OffsetsCSV writes a record per row of each group. With o.Terminal no control
+// byte of a name is written, here as in the others.
+func OffsetsCSV(w io.Writer, groups []*collect.Group, o Options) error {
 	c := csv.NewWriter(w)
 	_ = c.Write([]string{ // its error is Error's, below
 		"group", "topic", "partition", "log_start", "log_end", "last_stable", "committed", "leader_epoch", "lag", "lag_stable",
@@ -24,9 +26,9 @@ func OffsetsCSV(w io.Writer, groups []*collect.Group) error {
 		"produced", "consumed", "progress_at", "member_id", "client_id", "host", "instance_id", "leader", "as_of",
 	})
 	for _, g := range groups {
-		name := document.Text(g.Name)
+		name := o.csvName(g.Name)
 		for _, gt := range g.Topics {
-			topic := document.Text(gt.Topic.Name)
+			topic := o.csvName(gt.Topic.Name)
 			for i := range gt.Rows() {
 				r := gt.Row(i)
 				lost, ahead := field(r.Lost), field(r.Ahead)
@@ -42,7 +44,7 @@ func OffsetsCSV(w io.Writer, groups []*collect.Group) error {
 					field(r.Lag), field(r.LagStable), r.Status.String(), strconv.FormatBool(r.Stale), r.Reason.String(), lost, ahead,
 					decimal(r.Age.Seconds), r.Age.Method.String(), bound(r.Age), string(r.Age.Reason), decimal(r.Headroom),
 					decimal(r.Produced), decimal(r.Consumed), moment(r.ProgressAt),
-					document.Text(m.ID), document.Text(m.ClientID), document.Text(m.Host), document.Text(m.InstanceID), field(int64(r.Leader)), moment(r.AsOf),
+					o.csvName(m.ID), o.csvName(m.ClientID), o.csvName(m.Host), o.csvName(m.InstanceID), field(int64(r.Leader)), moment(r.AsOf),
 				})
 			}
 		}
@@ -52,7 +54,7 @@ func OffsetsCSV(w io.Writer, groups []*collect.Group) error {
 }
 
 // MembersCSV writes a record per member of each group.
-func MembersCSV(w io.Writer, groups []*collect.Group) error {
+func MembersCSV(w io.Writer, groups []*collect.Group, o Options) error {
 	c := csv.NewWriter(w)
 	_ = c.Write([]string{
 		"group", "member_id", "client_id", "host", "instance_id", "rack", "epoch", "first_seen_at", "partitions", "assigned", "target", "decode",
@@ -67,7 +69,7 @@ func MembersCSV(w io.Writer, groups []*collect.Group) error {
 				partitions, lag = "", ""
 			}
 			_ = c.Write([]string{
-				document.Text(g.Name), document.Text(m.ID), document.Text(m.ClientID), document.Text(m.Host), document.Text(m.InstanceID), document.Text(m.Rack),
+				o.csvName(g.Name), o.csvName(m.ID), o.csvName(m.ClientID), o.csvName(m.Host), o.csvName(m.InstanceID), o.csvName(m.Rack),
 				field(int64(m.Epoch)), moment(m.FirstSeenAt), partitions, assignedText(m.Assigned), assignedText(m.Target), string(m.Decode),
 				lag, decimal(totals[i].Produced), decimal(totals[i].Consumed),
 			})
@@ -78,7 +80,7 @@ func MembersCSV(w io.Writer, groups []*collect.Group) error {
 }
 
 // StateCSV writes a record per group.
-func StateCSV(w io.Writer, groups []*collect.Group) error {
+func StateCSV(w io.Writer, groups []*collect.Group, o Options) error {
 	c := csv.NewWriter(w)
 	_ = c.Write([]string{
 		"group", "type", "state", "reason", "protocol_type", "assignor", "coordinator", "generation", "generation_exact",
@@ -95,7 +97,7 @@ func StateCSV(w io.Writer, groups []*collect.Group) error {
 			exact = strconv.FormatBool(g.Generation.Exact)
 		}
 		_ = c.Write([]string{
-			document.Text(g.Name), document.Text(string(g.Type)), document.Text(g.State), g.Reason.String(), document.Text(g.ProtocolType), document.Text(g.Assignor),
+			o.csvName(g.Name), o.csvName(string(g.Type)), o.csvName(g.State), g.Reason.String(), o.csvName(g.ProtocolType), o.csvName(g.Assignor),
 			field(int64(g.Coordinator)), field(g.Generation.Value), exact,
 			field(a.Members), field(a.Idle), field(a.Assigned), field(a.Unassigned), field(a.Orphaned), field(a.Conflicts),
 			field(t.Records), field(t.Max), decimal(t.Age.Seconds), t.Age.Method.String(), bound(t.Age), strconv.FormatBool(t.Complete),
@@ -104,6 +106,14 @@ func StateCSV(w io.Writer, groups []*collect.Group) error {
 	}
 	c.Flush()
 	return c.Error()
+}
+
+// csvName is a name of the cluster's as a field.
+func (o Options) csvName(name string) string {
+	if o.Terminal && name != "" {
+		return Printable(name)
+	}
+	return document.Text(name)
 }
 
 func field(n int64) string {

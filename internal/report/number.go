@@ -11,8 +11,9 @@ import (
 
 // Options choose how tables and lines look.
 type Options struct {
-	Wide  bool // more columns
-	ASCII bool // no sign outside ASCII but in names
+	Wide     bool // more columns
+	ASCII    bool // no sign outside ASCII but in names
+	Terminal bool // CSV is read by a person: see OffsetsCSV
 }
 
 func (o Options) atLeast() string {

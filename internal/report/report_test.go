@@ -27,15 +27,15 @@ func TestTables(t *testing.T) {
 func TestCSV(t *testing.T) {
 	s := cluster(t)
 	tame := []*collect.Group{group(t, s, "alerts"), group(t, s, "fresh"), group(t, s, "hidden"), group(t, s, "ticker")}
-	golden(t, "offsets-csv", func(b *bytes.Buffer) error { return OffsetsCSV(b, tame) })
-	golden(t, "members-csv", func(b *bytes.Buffer) error { return MembersCSV(b, tame) })
-	golden(t, "state-csv", func(b *bytes.Buffer) error { return StateCSV(b, tame) })
+	golden(t, "offsets-csv", func(b *bytes.Buffer) error { return OffsetsCSV(b, tame, Options{}) })
+	golden(t, "members-csv", func(b *bytes.Buffer) error { return MembersCSV(b, tame, Options{}) })
+	golden(t, "state-csv", func(b *bytes.Buffer) error { return StateCSV(b, tame, Options{}) })
 }
 
 // A program must be able to tell every name again.
 func TestCSVKeepsNamesAsTheyAre(t *testing.T) {
 	var b bytes.Buffer
-	if err := OffsetsCSV(&b, cluster(t).Groups); err != nil {
+	if err := OffsetsCSV(&b, cluster(t).Groups, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	records, err := csv.NewReader(&b).ReadAll()
@@ -62,6 +62,12 @@ func TestNoControlByteOfANameReachesATerminal(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+		}
+	}
+	shown := Options{Terminal: true}
+	for _, err := range []error{OffsetsCSV(&b, s.Groups, shown), MembersCSV(&b, s.Groups, shown), StateCSV(&b, s.Groups, shown)} {
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 	for _, g := range s.Groups {
@@ -214,7 +220,7 @@ func TestAWriteThatFailsIsReported(t *testing.T) {
 	closed := errors.New("closed")
 	w := writerFunc(func([]byte) (int, error) { return 0, closed })
 	for name, err := range map[string]error{
-		"offsets": Offsets(w, s, s.Groups, Options{}), "list": List(w, s.Groups, Options{}), "watch": Watch(w, s, s.Groups, Options{}), "csv": OffsetsCSV(w, s.Groups),
+		"offsets": Offsets(w, s, s.Groups, Options{}), "list": List(w, s.Groups, Options{}), "watch": Watch(w, s, s.Groups, Options{}), "csv": OffsetsCSV(w, s.Groups, Options{}),
 	} {
 		if !errors.Is(err, closed) {
 			t.Errorf("%s: %v", name, err)
