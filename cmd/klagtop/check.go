@@ -35,7 +35,7 @@ With --for, a group is above a limit only if it is so at every poll.`,
 	}
 	cmd.Flags().Var((*records)(&limits.Records), "max-lag", "most `records` a group may lag")
 	cmd.Flags().Var((*seconds)(&limits.Seconds), "max-seconds", "longest `duration` a group may lag: 30s, 5m, or seconds")
-	cmd.Flags().DurationVar(&during, "for", 0, "poll for this `long`: a limit must be exceeded all the time")
+	cmd.Flags().DurationVar(&during, "for", 0, "poll for a `duration`: a limit must be exceeded all the time")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		cfg, err := p.load(cmd)
 		if err != nil {

@@ -68,7 +68,7 @@ func (o *listOptions) flags(cmd *cobra.Command) {
 	f.StringSliceVar(&o.types, "type", nil, "only groups of these `types`: "+listed(groupTypes()))
 	f.StringSliceVar(&o.states, "state", nil, "only groups in these `states`: "+listed(groupStates()))
 	f.StringVar(&o.sort, "sort", "name", "`order`, most first: "+listed(report.SortKeys()))
-	f.IntVar(&o.limit, "limit", 0, "at most this `many` groups (0: all)")
+	f.IntVar(&o.limit, "limit", 0, "at most this `number` of groups (0: all)")
 	for _, name := range []string{"type", "state", "sort"} {
 		complete(cmd, name)
 	}

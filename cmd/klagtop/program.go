@@ -53,6 +53,7 @@ table and ends.`,
 	}
 	root.SuggestionsMinimumDistance = 2 // letters that may be wrong
 	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetUsageTemplate(helpTemplate)
 	root.SetOut(p.stdout)
 	root.SetErr(p.stderr)
 	root.SetFlagErrorFunc(flagError)
@@ -71,7 +72,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	if ce, ok := err.(*config.Error); ok { //nolint:errorlint // FlagError wraps nothing
 		return ce
 	}
-	return usage(cmd.CommandPath()+" --help lists the flags", "%w", err)
+	return usage(cmd.CommandPath()+" --help lists the flags of the command, klagtop --help those of all", "%w", err)
 }
 
 // unknownCommand refuses words after klagtop that are no command.

@@ -41,8 +41,8 @@ func (p *program) serveCommand() *cobra.Command {
 		Use:   "serve",
 		Short: "Prometheus metrics and a JSON API, without a terminal view",
 		Long: `serve polls the cluster and answers over HTTP: /metrics, /api/v1/groups,
-/api/v1/events, /-/healthy, /-/ready and a page to read at /. A scrape costs Kafka
-nothing.`,
+/api/v1/events, /-/healthy, /-/ready and a page to read at /. A scrape costs
+Kafka nothing.`,
 		Example: `  klagtop serve --brokers broker:9092 --listen :9308`,
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -135,6 +135,32 @@ func TestAProbeThatIsCutOffHasNotPassed(t *testing.T) {
 	}
 }
 
+// What a command has of its own must not drown in the flags of all commands, nor
+// break on a terminal of 80 columns.
+func TestHelpFitsAScreen(t *testing.T) {
+	for _, name := range []string{"", "serve", "demo", "describe", "list", "watch", "events", "check", "version"} {
+		code, help, stderr := runHere(t, nil, append(strings.Fields(name), "--help")...)
+		if code != exitFine || stderr != "" {
+			t.Errorf("%s --help: exit code %d: %s", name, code, stderr)
+		}
+		lines := strings.Split(help, "\n")
+		for _, l := range lines {
+			if len(l) > 80 {
+				t.Errorf("%s --help has a line of %d: %q", name, len(l), l)
+			}
+		}
+		if name == "" {
+			if !strings.Contains(help, "--stale-after duration") {
+				t.Errorf("--help does not describe the flags of all commands: %s", help)
+			}
+			continue
+		}
+		if len(lines) > 40 || strings.Contains(help, "--stale-after") || !strings.Contains(help, "--interval: klagtop --help\n") {
+			t.Errorf("%s --help has %d lines: %s", name, len(lines), help)
+		}
+	}
+}
+
 func TestWhatNeedsNoCluster(t *testing.T) {
 	for args, want := range map[string]string{
 		"version":                   "klagtop (devel) (commit ",
