@@ -126,11 +126,16 @@ func (b *bed) source(opts ...kgo.Opt) *Source {
 // poll makes one poll, everything due.
 func (b *bed) poll() *collect.Snapshot {
 	b.Helper()
+	return b.pollWith(collect.Ask{Lists: true})
+}
+
+// pollWith makes one poll with what ask says is due.
+func (b *bed) pollWith(ask collect.Ask) *collect.Snapshot {
+	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), b.timeout)
 	defer cancel()
-	b.prev = b.source().Poll(ctx, collect.Ask{
-		Prev: b.prev, Lists: true, Build: collect.BuildOptions{ClusterName: "test", Filter: b.filter, StaleAfter: 5 * time.Minute},
-	})
+	ask.Prev, ask.Build = b.prev, collect.BuildOptions{ClusterName: "test", Filter: b.filter, StaleAfter: 5 * time.Minute}
+	b.prev = b.source().Poll(ctx, ask)
 	return b.prev
 }
 

@@ -92,7 +92,9 @@ func (p *poll) planDescribe(w work, g *group) {
 	switch {
 	case g.why != collect.ReasonNone:
 		g.fail(g.why)
-	case !g.listed && (p.ask.Lists || g.phantom):
+	case !g.listed && p.o.Now().Sub(g.deniedAt) < unlistedFor:
+		p.denied(g)
+	case !g.listed && (p.ask.Lists || g.phantom || !g.deniedAt.IsZero()):
 		// It may have moved, or be gone: only its coordinator, whichever
 		// broker that is, can tell.
 		if !known {
@@ -288,112 +290,6 @@ func (g *group) take(a answer) {
 		g.facts.ProtocolType = protocolOf(g.facts.Type)
 	}
 	g.typ, g.typeTold = g.facts.Type, told || len(a.facts.Members) > 0 || a.kind != kindClassic
-	g.node, g.listed, g.phantom, g.missedAt = a.node, true, false, time.Time{}
+	g.node, g.listed, g.phantom, g.missedAt, g.deniedAt = a.node, true, false, time.Time{}, time.Time{}
 	g.state, g.protocol = g.facts.State, g.facts.ProtocolType
-}
-
-// settle decides about groups that the first round did not describe.
-func (p *poll) settle(first, second map[string][]answer, failed map[int32]collect.Reason) {
-	for name, g := range p.groups {
-		a, ok := pick(first[name])
-		if !ok || g.facts.Described {
-			if g.phantom && !ok {
-				g.gone = true
-			}
-			continue
-		}
-		if b, ok := pick(second[name]); ok && b.verdict == found {
-			g.take(b)
-			continue
-		}
-		if a.verdict == found { // suspicious, but of no other kind
-			g.take(a)
-			continue
-		}
-		if a.verdict == notFound || a.verdict == unsupported && !g.listed {
-			if failed[a.node] == collect.ReasonNone && provedGone(g, a, second[name]) {
-				if g.gone = p.settled(g, a.node); !g.gone {
-					g.fail(collect.ReasonLoading)
-				}
-				continue
-			}
-			a = doubt(a, second[name], failed[a.node])
-		}
-		p.undescribed(g, a)
-	}
-}
-
-// takeoverPause is how long the word of a broker that took a group's partition
-// over is not the last one.
-const takeoverPause = time.Second
-
-// settled reports whether a broker's word that a group is gone may be believed.
-// One that has just become its coordinator may not have read the group's
-// newest records yet: it must say so again.
-func (p *poll) settled(g *group, node int32) bool {
-	if node == g.node || g.node < 0 {
-		return true
-	}
-	now := p.o.Now()
-	if g.missedAt.IsZero() {
-		g.missedAt = now
-	}
-	return now.Sub(g.missedAt) >= takeoverPause
-}
-
-// provedGone reports whether a group's coordinator knows it as nothing that it
-// could be. A kind whose feature is off, or that the broker never heard of,
-// says nothing about a group of that kind; then the words of another kind's
-// answer must: newer brokers tell "not found" from "not of this kind".
-func provedGone(g *group, a answer, others []answer) bool {
-	own, known := kindOf(g.typ)
-	proved := false
-	for _, o := range append([]answer{a}, others...) {
-		switch {
-		case o.verdict == notFound:
-			proved = proved || o.named || known && o.kind == own
-		case o.verdict == unsupported && (g.typeTold || !g.listed):
-		default:
-			return false
-		}
-	}
-	return proved
-}
-
-// doubt is the answer that keeps a group that could not be proved gone.
-func doubt(a answer, others []answer, failed collect.Reason) answer {
-	for _, o := range others {
-		if o.verdict != notFound {
-			return o
-		}
-	}
-	a.verdict = refused
-	if a.reason = failed; a.reason == collect.ReasonNone {
-		a.reason = collect.ReasonUnsupported
-	}
-	return a
-}
-
-// undescribed notes why a group was not described.
-func (p *poll) undescribed(g *group, a answer) {
-	if g.phantom && a.reason != collect.ReasonDenied {
-		g.gone = true
-		return
-	}
-	why := a.reason
-	if a.verdict == elsewhere {
-		why = p.missing(g.node)
-		if g.listed {
-			why = collect.ReasonLoading
-		}
-		g.why, p.relist = why, true // the lists are old: it moved since
-	}
-	if g.node < 0 && a.verdict == refused {
-		g.node, g.facts.Coordinator = a.node, a.node
-	}
-	g.fail(why)
-	if a.verdict == unsupported {
-		return
-	}
-	p.problems.group(collect.StageDescribe, a.node, g.name, why, a.text)
 }

@@ -73,7 +73,7 @@ func (p *poll) listed(node int32, l *kmsg.ListGroupsResponseGroup) {
 		g.typeTold = true
 	}
 	g.changed = g.node != node || g.typ != typ || l.GroupState != "" && g.state != l.GroupState
-	g.listed, g.node, g.typ, g.phantom, g.missedAt = true, node, typ, false, time.Time{}
+	g.listed, g.node, g.typ, g.phantom, g.missedAt, g.deniedAt = true, node, typ, false, time.Time{}, time.Time{}
 	if l.GroupState != "" {
 		g.state = l.GroupState
 	}
@@ -107,8 +107,7 @@ func (p *poll) withoutLists() {
 	for _, g := range p.groups {
 		g.changed = false
 		switch {
-		case g.phantom:
-			g.why = collect.ReasonDenied // the one thing that a broker said of it
+		case !g.listed && !g.deniedAt.IsZero(): // the one thing that a broker said of it
 		case !g.listed, p.nodes[g.node] == nil:
 			g.why = p.missing(g.node)
 		}

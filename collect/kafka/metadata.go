@@ -49,6 +49,8 @@ type parted struct {
 // more.
 const partedFor = 10 * time.Minute
 
+// unlistedFor is how long a broker's word on a topic or group that no list has
+// is not asked for again.
 const unlistedFor = time.Minute
 
 // readMetadata reads brokers and all topics where they are due. It gives the

@@ -24,6 +24,9 @@ type group struct {
 	// missedAt is when a broker that was not its coordinator before first said
 	// that it is gone; zero while none did.
 	missedAt time.Time
+	// deniedAt is when a broker last said that this principal may not see the
+	// group, which no list has; zero while none did.
+	deniedAt time.Time
 
 	// for one poll
 	facts   collect.GroupFacts

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -195,6 +196,43 @@ func TestGroupNamedAndNotListed(t *testing.T) {
 			t.Error("not complete")
 		}
 	}
+}
+
+// Each question about a group that this principal may not see is a line in a
+// broker's authorizer log.
+func TestDeniedGroupIsNotAskedForAtEachPoll(t *testing.T) {
+	inVirtualTime(t, func(b *bed) {
+		group := b.spread()[1]
+		pattern, err := collect.ParsePattern(group)
+		b.must(err)
+		b.filter.Groups = []collect.Pattern{pattern}
+		b.hideFromLists(group)
+		denial := b.fault(kerr.GroupAuthorizationFailed, -1, group, false, kmsg.DescribeGroups, kmsg.OffsetFetch)
+		m := b.meter(nil)
+		for _, c := range []struct {
+			why   string
+			after time.Duration
+			lists bool
+			asked int
+		}{
+			{"every broker is asked, since any may coordinate it", 0, true, 3},
+			{"no more at the next poll", time.Second, true, 0},
+			{"nor where lists are not due", time.Second, false, 0},
+			{"but from time to time", 2 * time.Minute, true, 3},
+			{"also where lists are not due", 2 * time.Minute, false, 3},
+		} {
+			time.Sleep(c.after)
+			s := b.pollWith(collect.Ask{Lists: c.lists})
+			b.wantGroup(s, group, "classic Unknown denied members=? lag=-1/0 unknown=0 stale=0")
+			b.wantProblems(s, fmt.Sprintf("describe broker=-1 group=%s topic=/-1 denied: this user may not describe the group", group))
+			if n := m.take(); n[kmsg.DescribeGroups] != c.asked || n[kmsg.OffsetFetch] != 0 {
+				b.Errorf("%s: asked %v", c.why, n)
+			}
+		}
+		denial.Remove()
+		time.Sleep(2 * time.Minute)
+		b.wantGroup(b.poll(), group, "classic Empty  members=0 lag=18/3 unknown=0 stale=0")
+	})
 }
 
 func TestWhatMayBeHidden(t *testing.T) {
