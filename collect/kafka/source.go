@@ -47,6 +47,8 @@ type Source struct {
 
 	outdated bool // topics are known to be old ones: read them with the next poll
 	relist   bool // likewise the group lists
+
+	searched problems // of OffsetsAt since the newest poll; the next one tells them
 }
 
 var _ collect.Source = (*Source)(nil)
@@ -120,6 +122,7 @@ func (s *Source) Poll(ctx context.Context, ask collect.Ask) *collect.Snapshot {
 	p.readLastStable()
 	p.setCluster() // with what became of the brokers
 	p.outdated = p.outdated || p.topics.strange.Swap(false)
+	p.tellSearched()
 	p.problems.flush(p.b)
 	now := s.o.Now()
 	return p.b.Finish(now, now.Sub(began))
@@ -184,6 +187,9 @@ func (s *Source) OffsetsAt(ctx context.Context, queries []collect.TimeQuery) []c
 		},
 		unread: func(w *want, q int32, why collect.Reason) { out[index[topicPart{w.topic, q}]].Reason = why },
 	}, wants)
+	if !errors.Is(ctx.Err(), context.Canceled) {
+		p.keepSearched()
+	}
 	return out
 }
 
