@@ -2,6 +2,7 @@ package collect
 
 import (
 	"context"
+	"math"
 	"testing"
 	"time"
 )
@@ -161,5 +162,36 @@ func TestOneLookDatesGroupsThatShareAPartition(t *testing.T) {
 		if a.Method != MethodExact || a.Seconds != want {
 			t.Errorf("%s: %v, want exactly %v s", name, a, want)
 		}
+	}
+}
+
+// A consumer that moves through an old backlog lies between two known records
+// at each poll: its time lag does not widen to the whole backlog in between.
+func TestMovingConsumerStaysBetweenKnownRecords(t *testing.T) {
+	const records, step = 2000, 20
+	w := newWorld()
+	w.cluster = &Cluster{ID: "id", SeesAllGroups: Yes, SeesAllTopics: Yes}
+	w.topic("a", part{0, records})
+	g := w.group("g", member("m", on("a", 0))).commit("a", 0, 100)
+	l := &ledger{world: w}
+	for i := range records { // slower and slower: 1 s, 2 s, … between two records
+		n := records - i
+		l.records = append(l.records, epoch.Add(-time.Duration(n*(n+1)/2)*time.Second))
+	}
+	c := New(l, Options{Build: w.opts, Interval: time.Second, Timeout: 1e5 * time.Hour, Now: func() time.Time { return w.now }})
+	for poll := range 20 {
+		c.poll(t.Context(), w.now)
+		s := c.Hub().Latest().Snapshot
+		row := mustGroup(t, s, "g").Topics[0].Row(0)
+		truth := w.now.Sub(l.records[row.Committed]).Seconds()
+		if a := row.Age; a.Known() && math.Abs(a.Seconds-truth) > a.Error+0.01 {
+			t.Errorf("poll %d: %v, but it is %v s", poll, a, truth)
+		}
+		if a := row.Age; poll > 6 && (a.Method < MethodExact || a.Method > MethodInterpolated || a.Error > a.Seconds/10) {
+			t.Errorf("poll %d: %v of %v s", poll, a, truth)
+		}
+		c.searchTimes(t.Context(), s)
+		w.after(time.Second)
+		g.commit("a", 0, row.Committed+step)
 	}
 }

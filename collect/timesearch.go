@@ -153,6 +153,7 @@ func (s *search) found(a TimeAnswer) {
 // searchTimes spends what ctx leaves on finding the age of first unread records
 // that lie before the history, and keeps what it learns.
 func (c *Collector) searchTimes(ctx context.Context, s *Snapshot) {
+	c.tracker.interval = c.Interval()
 	searches := c.tracker.wanted(s)
 	for len(searches) > 0 && ctx.Err() == nil {
 		queries := make([]TimeQuery, len(searches))

@@ -14,8 +14,9 @@ type tracker struct {
 	clusterID     string // "" until a broker told
 	seq           uint64
 	transactions  transactions
-	polls         int        // snapshots that were tracked
-	recent        [][]*Topic // the topics of the newest snapshots, shortWindow of them, the newest last
+	interval      time.Duration // between polls
+	polls         int           // snapshots that were tracked
+	recent        [][]*Topic    // the topics of the newest snapshots, shortWindow of them, the newest last
 	topics        map[string]*topicTimes
 	produced      map[string]*producedTotal
 	groups        map[string]*groupMemory

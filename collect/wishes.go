@@ -1,10 +1,13 @@
 package collect
 
-import "sort"
+import (
+	"sort"
+	"time"
+)
 
 // A wish is the row of a partition that a search would help most.
 type wish struct {
-	target, lag int64 // offset of the first unread record; 0 lag: no wish
+	target, lag int64 // the offset to search for; lag 0: no wish
 }
 
 // wanted lists what is worth a search: the first unread record of rows whose
@@ -17,7 +20,7 @@ func (t *tracker) wanted(s *Snapshot) []*search {
 				continue
 			}
 			name := gt.Topic.Name
-			wishes[name] = t.times(gt.Topic).wishes(gt, wishes[name], s)
+			wishes[name] = t.times(gt.Topic).wishes(gt, wishes[name], s, t.interval)
 		}
 	}
 	var all []*search
@@ -35,9 +38,10 @@ func (t *tracker) wanted(s *Snapshot) []*search {
 }
 
 // wishes adds a group's rows on a topic to what is wished for its partitions.
-func (h *topicTimes) wishes(gt *GroupTopic, best []wish, s *Snapshot) []wish {
+func (h *topicTimes) wishes(gt *GroupTopic, best []wish, s *Snapshot, interval time.Duration) []wish {
 	for i := range gt.Committed {
-		if gt.ages != nil && !gt.ages[i].vague() {
+		step := gt.step(i, interval)
+		if step == 0 && gt.ages != nil && !gt.ages[i].vague() {
 			continue
 		}
 		l := gt.lagAt(i)
@@ -45,16 +49,41 @@ func (h *topicTimes) wishes(gt *GroupTopic, best []wish, s *Snapshot) []wish {
 		if l.lag <= 0 || l.stale || p < len(best) && best[p].lag >= l.lag {
 			continue
 		}
-		part, at := &h.parts[p], gt.position(i, p)
-		if part.unsearchable != "" || part.tried == at || gt.ages == nil && !vague(part.age(at, s.TakenAt)) {
+		part := &h.parts[p]
+		if part.unsearchable != "" {
+			continue
+		}
+		target, ok := part.aim(gt.position(i, p), step, gt.Topic.LogEnd[p], s.TakenAt)
+		if !ok || part.tried == target {
 			continue
 		}
 		if best == nil {
 			best = make([]wish, len(h.parts))
 		}
-		best[p] = wish{at, l.lag}
+		best[p] = wish{target, l.lag}
 	}
 	return best
+}
+
+// step is how many records row i consumes until the next poll; 0 if not known.
+func (gt *GroupTopic) step(i int, interval time.Duration) int64 {
+	if gt.Consumed == nil || !(gt.Consumed[i] > 0) {
+		return 0
+	}
+	return int64(float64(gt.Consumed[i]) * interval.Seconds())
+}
+
+// aim picks the offset to search for. A consumer that moves is ahead of what
+// was found for it by the next poll: once its record lies after a known one,
+// the search is for a record it has yet to come to, so that it always lies
+// between two that are known.
+func (h *partitionTimes) aim(at, step, end int64, now time.Time) (target int64, ok bool) {
+	age := compactAge(h.age(at, now))
+	if step == 0 || age.method != MethodExact && age.method != MethodInterpolated {
+		return at, age.vague()
+	}
+	next := min(at+step, end-1)
+	return min(next+step/2, end-1), age.vague() || next > at && vague(h.age(next, now))
 }
 
 // byLag sorts searches by lag, the largest first, then by name.
