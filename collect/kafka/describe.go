@@ -256,6 +256,9 @@ func (p *poll) sift(answers map[string][]answer, failed map[int32]collect.Reason
 		a, ok := pick(answers[name])
 		switch {
 		case !ok:
+		case a.verdict == found && p.emptied(g, a):
+			g.held = true
+			g.fail(collect.ReasonLoading)
 		case a.verdict == found && !suspicious(g, a):
 			g.take(a)
 		case a.verdict == found, a.verdict == notFound, a.verdict == unsupported && !g.listed:
@@ -292,4 +295,5 @@ func (g *group) take(a answer) {
 	g.typ, g.typeTold = g.facts.Type, told || len(a.facts.Members) > 0 || a.kind != kindClassic
 	g.node, g.listed, g.phantom, g.missedAt, g.deniedAt = a.node, true, false, time.Time{}, time.Time{}
 	g.state, g.protocol = g.facts.State, g.facts.ProtocolType
+	g.home, g.peopled, g.emptyAt = a.node, len(g.facts.Members) > 0, time.Time{}
 }

@@ -12,6 +12,9 @@ import (
 func (p *poll) settle(first, second map[string][]answer, failed map[int32]collect.Reason) {
 	for name, g := range p.groups {
 		a, ok := pick(first[name])
+		if g.held {
+			continue
+		}
 		if !ok || g.facts.Described {
 			if g.phantom && !ok && g.deniedAt.IsZero() {
 				g.gone = true
@@ -41,7 +44,7 @@ func (p *poll) settle(first, second map[string][]answer, failed map[int32]collec
 
 // takeoverPause is how long the word of a broker that took a group's partition
 // over is not the last one.
-const takeoverPause = time.Second
+const takeoverPause = 3 * time.Second
 
 // settled reports whether a broker's word that a group is gone may be believed.
 // One that has just become its coordinator may not have read the group's
@@ -55,6 +58,20 @@ func (p *poll) settled(g *group, node int32) bool {
 		g.missedAt = now
 	}
 	return now.Sub(g.missedAt) >= takeoverPause
+}
+
+// emptied reports whether a broker that took a group over calls a group with
+// members empty, and has not done so for long: it may not have read the newest
+// records yet, or the members may be about to say that they are there.
+func (p *poll) emptied(g *group, a answer) bool {
+	if !g.peopled || a.node == g.home || a.facts.State != collect.StateEmpty || len(a.facts.Members) > 0 {
+		return false
+	}
+	now := p.o.Now()
+	if g.emptyAt.IsZero() {
+		g.emptyAt = now
+	}
+	return now.Sub(g.emptyAt) < takeoverPause
 }
 
 // provedGone reports whether a group's coordinator knows it as nothing that it

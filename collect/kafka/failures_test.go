@@ -353,7 +353,7 @@ func TestGoneAfterATakeover(t *testing.T) {
 		_, err := req.RequestWith(b.Context(), b.cl)
 		b.must(err)
 		b.wantGroup(b.poll(), group, kept)
-		time.Sleep(500 * time.Millisecond) // virtual
+		time.Sleep(takeoverPause / 2) // virtual
 		b.wantGroup(b.poll(), group, kept)
 		time.Sleep(takeoverPause)
 		b.wantGroup(b.poll(), group, "absent")
@@ -452,5 +452,38 @@ func TestUnsupportedTypes(t *testing.T) {
 				t.Error("an answer about the group makes nothing incomplete")
 			}
 		})
+	}
+}
+
+// A broker that has just taken over tells of members when it has read of them,
+// or they of themselves: a group does not empty and fill for that.
+func TestEmptiedByATakeover(t *testing.T) {
+	now := time.Now()
+	p := &poll{Source: &Source{o: Options{Now: func() time.Time { return now }}}}
+	says := func(node int32, state string, members int) answer {
+		return answer{node: node, kind: kindClassic, facts: collect.GroupFacts{State: state, Members: make([]collect.Member, members)}}
+	}
+	g := newGroup("ticker")
+	g.take(says(1, collect.StateStable, 2))
+	for _, tt := range []struct {
+		name string
+		wait time.Duration
+		a    answer
+		want bool
+	}{
+		{"its own coordinator says so", 0, says(1, collect.StateEmpty, 0), false},
+		{"another one tells of members", 0, says(2, collect.StatePreparingRebalance, 2), false},
+		{"another one calls it empty", 0, says(2, collect.StateEmpty, 0), true},
+		{"and again a little later", takeoverPause / 2, says(2, collect.StateEmpty, 0), true},
+		{"and still", takeoverPause, says(2, collect.StateEmpty, 0), false},
+	} {
+		now = now.Add(tt.wait)
+		if got := p.emptied(g, tt.a); got != tt.want {
+			t.Errorf("%s: held back %v, want %v", tt.name, got, tt.want)
+		}
+	}
+	g.take(says(2, collect.StateEmpty, 0))
+	if p.emptied(g, says(3, collect.StateEmpty, 0)) {
+		t.Error("a group that was empty before is held back")
 	}
 }

@@ -28,7 +28,15 @@ type group struct {
 	// group, which no list has; zero while none did.
 	deniedAt time.Time
 
+	// home is the broker that described the group last, and peopled whether it
+	// told of members; emptyAt is when another broker first told of none, zero
+	// while none did.
+	home    int32
+	peopled bool
+	emptyAt time.Time
+
 	// for one poll
+	held    bool // a description was not believed yet
 	facts   collect.GroupFacts
 	why     collect.Reason // why nothing can be asked about it just now
 	asked   bool           // a describe was planned
@@ -74,7 +82,7 @@ func protocolOf(t collect.GroupType) string {
 
 // begin starts the facts of a group for this poll, with nothing described.
 func (g *group) begin() {
-	g.why, g.asked, g.gone = collect.ReasonNone, false, false
+	g.why, g.asked, g.gone, g.held = collect.ReasonNone, false, false, false
 	g.facts = collect.GroupFacts{
 		Name: g.name, Type: g.typ, State: g.state, ProtocolType: g.protocol, Coordinator: g.node,
 		Generation: collect.Generation{Value: collect.Unknown},
