@@ -147,14 +147,10 @@ func gathered(all []collect.Problem) []collect.Problem {
 	return out
 }
 
-// because is why a problem is one. An address that the error names is not said
-// twice.
+// because is why a problem is one.
 func because(pr *collect.Problem) string {
 	if pr.Error == "" {
 		return strings.ReplaceAll(pr.Reason.String(), "_", " ")
-	}
-	if address, why, ok := strings.Cut(pr.Error, ": "); ok && strings.Contains(why, address) {
-		return why
 	}
 	return pr.Error
 }

@@ -233,7 +233,7 @@ func TestNothingThere(t *testing.T) {
 	if s.Reached || s.Complete {
 		t.Errorf("reached %v complete %v where nothing listens", s.Reached, s.Complete)
 	}
-	b.wantProblems(s, "connect broker=-1 group= topic=/-1 broker_down: 127.0.0.1:1: nothing listens on 127.0.0.1:1 (connection refused)")
+	b.wantProblems(s, "connect broker=-1 group= topic=/-1 broker_down: nothing listens on 127.0.0.1:1 (connection refused)")
 }
 
 func TestBrokerGone(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -107,7 +108,7 @@ func (p *poll) metadataFailed(errs []addrError) collect.Reason {
 	for _, e := range errs {
 		why, stage := ReasonOf(e.err), collect.StageMetadata
 		text, hint := Explain(e.err)
-		if e.addr != "" {
+		if !strings.Contains(text, e.addr) { // most errors of a dial name it already
 			text = e.addr + ": " + text
 		}
 		if !p.reached {
