@@ -56,7 +56,7 @@ func TestBrokersThatAreDownForTheSameReasonAreOneLine(t *testing.T) {
 		return collect.Problem{Stage: collect.StageConnect, Broker: broker, Partition: -1, Reason: collect.ReasonBrokerDown, Error: err, Hint: hint}
 	}
 	refused := func(broker int32, address string) collect.Problem {
-		return down(broker, address+": nothing listens on "+address+" (connection refused)", "is it running?")
+		return down(broker, "nothing listens on "+address+" (connection refused)", "is it running?")
 	}
 	for name, c := range map[string]struct {
 		problems []collect.Problem
