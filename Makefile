@@ -18,7 +18,7 @@ demo: ## the terminal view on an embedded Kafka
 # The tests that need a real Kafka start one themselves where java and mvn are
 # found, or use KLAGTOP_TEST_BROKERS; otherwise they say that they cannot run.
 test: ## every test but the long ones, with the race detector
-	go test -race ./...
+	go test -race -timeout 25m ./...
 
 cover: ## the domain's coverage must stay at 90 % or more
 	@out=$$(go test -cover ./collect) || { echo "$$out"; exit 1; }; echo "$$out"; \
