@@ -38,7 +38,7 @@ func (c *Collector) lookForMarkers(ctx context.Context, s *Snapshot) {
 	t := transactions{possible: s.Cluster.TransactionState}
 	defer func() { c.tracker.transactions = t }()
 	n := s.Cluster.TransactionPartitions
-	if !t.possible || n == 0 || !s.shortTails() {
+	if !t.possible || n == 0 || ctx.Err() != nil || !s.shortTails() {
 		return
 	}
 	queries := make([]TimeQuery, n)

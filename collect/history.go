@@ -86,7 +86,11 @@ func (h *partitionTimes) note(end, at int64) {
 		h.ends = append(make([]seen, 0, min(maxSeen, max(4, 3*len(h.ends)))), h.ends...)
 	}
 	h.ends = append(h.ends, seen{end, at, at})
-	if h.unsearchable != "" && at-h.searchedAt >= skewPause.Nanoseconds() {
+	switch {
+	case h.unsearchable == "":
+	case n == 0: // searched before the first log end was noted
+		h.searchedAt = at
+	case at-h.searchedAt >= skewPause.Nanoseconds():
 		h.unsearchable = ""
 	}
 }
@@ -209,11 +213,15 @@ func (h *partitionTimes) age(offset int64, now time.Time) Age {
 	return unknownAge(h.why())
 }
 
-// earliest is the least moment at which the record at an offset can have been
-// written, Unix nanoseconds; 0 where that is not known.
+// earliest is the least timestamp that the record at an offset can carry, Unix
+// nanoseconds; 0 where that is not known. Where it is not the record's own, it
+// was told by another clock, ours or another producer's.
 func (h *partitionTimes) earliest(offset int64, now time.Time) int64 {
 	s, _ := h.when(offset, now.UnixNano())
-	return s.from
+	if s.exact {
+		return s.from
+	}
+	return max(0, s.from-futureAllowance.Nanoseconds())
 }
 
 func (h *partitionTimes) why() SecondsReason {

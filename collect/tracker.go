@@ -68,9 +68,9 @@ func (t *tracker) meet(id string) {
 		return
 	}
 	if t.clusterID != "" {
-		seq := t.seq
+		seq, transactions, interval := t.seq, t.transactions, t.interval
 		*t = *newTracker(t.cluster, t.boot)
-		t.seq = seq
+		t.seq, t.transactions, t.interval = seq, transactions, interval // those of this poll
 	}
 	t.clusterID = id
 }

@@ -53,7 +53,11 @@ func (h *topicTimes) wishes(gt *GroupTopic, best []wish, s *Snapshot, interval t
 		if part.unsearchable != "" {
 			continue
 		}
-		target, ok := part.aim(gt.position(i, p), step, gt.Topic.LogEnd[p], s.TakenAt)
+		at := gt.position(i, p)
+		target, ok := part.aim(at, step, gt.Topic.LogEnd[p], s.TakenAt)
+		if ok && part.tried == target && vague(part.age(at, s.TakenAt)) {
+			target = at // a slow committer: what lies ahead was found, and is far away
+		}
 		if !ok || part.tried == target {
 			continue
 		}
@@ -75,8 +79,8 @@ func (gt *GroupTopic) step(i int, interval time.Duration) int64 {
 
 // aim picks the offset to search for. A consumer that moves is ahead of what
 // was found for it by the next poll: once its record lies after a known one,
-// the search is for a record it has yet to come to, so that it always lies
-// between two that are known.
+// the search is for a record it has yet to come to, so that it lies between two
+// that are known.
 func (h *partitionTimes) aim(at, step, end int64, now time.Time) (target int64, ok bool) {
 	age := compactAge(h.age(at, now))
 	if step == 0 || age.method != MethodExact && age.method != MethodInterpolated {

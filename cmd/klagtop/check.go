@@ -112,7 +112,7 @@ func (t *trial) tooEarly(s *collect.Snapshot) bool {
 	}
 	return slices.ContainsFunc(s.Groups, func(g *collect.Group) bool {
 		a := g.Lag.Age
-		return g.Lag.Records > 0 && a.Reason == collect.SecondsBudget && (!a.Known() || a.Method == collect.MethodAtLeast)
+		return g.Lag.Records > 0 && (a.Method == collect.MethodAtLeast || !a.Known() && a.Reason == collect.SecondsBudget)
 	})
 }
 

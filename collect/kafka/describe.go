@@ -293,7 +293,7 @@ func (g *group) take(a answer) {
 		g.facts.ProtocolType = protocolOf(g.facts.Type)
 	}
 	g.typ, g.typeTold = g.facts.Type, told || len(a.facts.Members) > 0 || a.kind != kindClassic
-	g.node, g.listed, g.phantom, g.missedAt, g.deniedAt = a.node, true, false, time.Time{}, time.Time{}
+	g.node, g.listed, g.phantom, g.missed, g.deniedAt = a.node, true, false, word{}, time.Time{}
 	g.state, g.protocol = g.facts.State, g.facts.ProtocolType
-	g.home, g.peopled, g.emptyAt = a.node, len(g.facts.Members) > 0, time.Time{}
+	g.home, g.peopled, g.empty = a.node, len(g.facts.Members) > 0, word{}
 }

@@ -53,11 +53,21 @@ func (p *poll) settled(g *group, node int32) bool {
 	if node == g.node || g.node < 0 {
 		return true
 	}
-	now := p.o.Now()
-	if g.missedAt.IsZero() {
-		g.missedAt = now
+	return g.missed.repeated(node, p.o.Now())
+}
+
+// A word is what a broker that took a group over said first, and when.
+type word struct {
+	node int32
+	at   time.Time
+}
+
+// repeated reports whether the same broker has said so for takeoverPause.
+func (w *word) repeated(node int32, now time.Time) bool {
+	if w.at.IsZero() || w.node != node {
+		*w = word{node, now}
 	}
-	return now.Sub(g.missedAt) >= takeoverPause
+	return now.Sub(w.at) >= takeoverPause
 }
 
 // emptied reports whether a broker that took a group over calls a group with
@@ -67,11 +77,7 @@ func (p *poll) emptied(g *group, a answer) bool {
 	if !g.peopled || a.node == g.home || a.facts.State != collect.StateEmpty || len(a.facts.Members) > 0 {
 		return false
 	}
-	now := p.o.Now()
-	if g.emptyAt.IsZero() {
-		g.emptyAt = now
-	}
-	return now.Sub(g.emptyAt) < takeoverPause
+	return !g.empty.repeated(a.node, p.o.Now())
 }
 
 // provedGone reports whether a group's coordinator knows it as nothing that it

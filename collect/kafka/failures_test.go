@@ -476,6 +476,7 @@ func TestEmptiedByATakeover(t *testing.T) {
 		{"another one calls it empty", 0, says(2, collect.StateEmpty, 0), true},
 		{"and again a little later", takeoverPause / 2, says(2, collect.StateEmpty, 0), true},
 		{"and still", takeoverPause, says(2, collect.StateEmpty, 0), false},
+		{"a third one, for the first time", takeoverPause, says(3, collect.StateEmpty, 0), true},
 	} {
 		now = now.Add(tt.wait)
 		if got := p.emptied(g, tt.a); got != tt.want {

@@ -73,7 +73,7 @@ func (p *poll) listed(node int32, l *kmsg.ListGroupsResponseGroup) {
 		g.typeTold = true
 	}
 	g.changed = g.node != node || g.typ != typ || l.GroupState != "" && g.state != l.GroupState
-	g.listed, g.node, g.typ, g.phantom, g.missedAt, g.deniedAt = true, node, typ, false, time.Time{}, time.Time{}
+	g.listed, g.node, g.typ, g.phantom, g.missed, g.deniedAt = true, node, typ, false, word{}, time.Time{}
 	if l.GroupState != "" {
 		g.state = l.GroupState
 	}

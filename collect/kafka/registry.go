@@ -21,19 +21,19 @@ type group struct {
 	listed  bool // in a list of the newest round
 	changed bool // listed with another state, type or place than before
 	offsets int  // commits in its newest answer, -1 before the first
-	// missedAt is when a broker that was not its coordinator before first said
-	// that it is gone; zero while none did.
-	missedAt time.Time
+	// missed is the word of a broker that was not its coordinator before that
+	// it is gone; zero while none said so.
+	missed word
 	// deniedAt is when a broker last said that this principal may not see the
 	// group, which no list has; zero while none did.
 	deniedAt time.Time
 
 	// home is the broker that described the group last, and peopled whether it
-	// told of members; emptyAt is when another broker first told of none, zero
-	// while none did.
+	// told of members; empty is the word of another broker that there are none,
+	// zero while none said so.
 	home    int32
 	peopled bool
-	emptyAt time.Time
+	empty   word
 
 	// for one poll
 	held    bool // a description was not believed yet
