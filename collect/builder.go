@@ -142,7 +142,7 @@ func (b *Builder) KeepTopics(why Reason) {
 		if b.topics[p.Name] != nil {
 			continue
 		}
-		if p.Reason != ReasonNone && !p.Reason.Passing() {
+		if p.Reason.final() {
 			b.topics[p.Name] = &topicDraft{Topic: &Topic{Name: p.Name, ID: p.ID, Reason: p.Reason}}
 			continue
 		}

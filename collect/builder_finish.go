@@ -209,7 +209,7 @@ func (b *Builder) keepRows(d *groupDraft) {
 				case p < len(t.kept) && t.kept[p]:
 					gt.keepCommit(i, was)
 					gt.keepEnd(p, was)
-				case reasonAt(gt.CommitReason, i).Passing() && p < gt.Topic.Partitions() && !gt.Topic.answered(p):
+				case reasonAt(gt.CommitReason, i).Passing() && p < gt.Topic.Partitions() && !gt.Topic.endReason(p).final():
 					gt.keepEnd(p, was)
 				}
 			}

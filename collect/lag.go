@@ -61,7 +61,7 @@ func (gt *GroupTopic) lagAt(i int) lagged {
 func (gt *GroupTopic) lagOf(p, i int, c int64) lagged {
 	t := gt.Topic
 	r := lagged{lag: Unknown, started: c >= 0}
-	if t.Reason != ReasonNone && !t.Reason.Passing() {
+	if t.Reason.final() {
 		r.reason = t.Reason
 		return r
 	}

@@ -49,6 +49,10 @@ func (r Reason) Passing() bool {
 	return false
 }
 
+// final reports whether the reason forbids to show a number from before: what
+// it is about is unknown at once.
+func (r Reason) final() bool { return r != ReasonNone && !r.Passing() }
+
 // Answers reports whether the reason is an answer about the object itself that
 // a complete document may contain: nothing was missed.
 func (r Reason) Answers() bool {

@@ -187,12 +187,6 @@ type Topic struct {
 // Partitions is the number of partitions the topic is known to have.
 func (t *Topic) Partitions() int { return len(t.LogEnd) }
 
-// answered reports whether a broker's answer forbids to show a log end.
-func (t *Topic) answered(p int) bool {
-	r := t.endReason(p)
-	return r != ReasonNone && !r.Passing()
-}
-
 func (t *Topic) endReason(p int) Reason   { return reasonAt(t.EndReason, p) }
 func (t *Topic) startReason(p int) Reason { return reasonAt(t.StartReason, p) }
 

@@ -175,9 +175,3 @@ func (c *Client) Close(t testing.TB) {
 
 // Kill ends the client without a farewell: its group waits for the session timeout.
 func (c *Client) Kill() { c.process.kill() }
-
-// Pause freezes the client, heartbeats and all.
-func (c *Client) Pause() { c.process.signal(pauseSignal) }
-
-// Resume lets a paused client go on.
-func (c *Client) Resume() { c.process.signal(resumeSignal) }
