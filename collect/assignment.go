@@ -1,9 +1,6 @@
 package collect
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // Assignment is who owns what, counted. Every count is Unknown where the
 // members could not be read.
@@ -140,52 +137,4 @@ func skew(v []float64) float64 {
 		return math.NaN()
 	}
 	return most / (sum / float64(len(v)))
-}
-
-// colocation counts, over the topics that share their partition count with
-// another, the partition indexes whose owner is the same on every one of them.
-// A partition without an owner is located nowhere. Unknown for Kafka Streams,
-// where tasks and not topics are dealt out, and without two such topics.
-func (g *Group) colocation() (colocated, total int64) {
-	if !g.consumes() || g.Assignor == "stream" || len(g.Members) == 0 {
-		return Unknown, Unknown
-	}
-	var whole []*GroupTopic
-	for _, gt := range g.Topics {
-		if !gt.Orphaned && gt.Parts == nil && gt.Subscribed {
-			whole = append(whole, gt)
-		}
-	}
-	slices.SortFunc(whole, func(a, b *GroupTopic) int { return a.Rows() - b.Rows() })
-	found := false
-	for len(whole) > 0 {
-		n, same := whole[0].Rows(), 1
-		for same < len(whole) && whole[same].Rows() == n {
-			same++
-		}
-		if same > 1 {
-			found = true
-			total += int64(n)
-			colocated += colocatedIn(whole[:same])
-		}
-		whole = whole[same:]
-	}
-	if !found {
-		return Unknown, Unknown
-	}
-	return colocated, total
-}
-
-// colocatedIn counts the indexes that have one owner on every topic.
-func colocatedIn(topics []*GroupTopic) (n int64) {
-	for p, first := range topics[0].Owner {
-		same := first >= 0
-		for _, gt := range topics[1:] {
-			same = same && gt.Owner[p] == first
-		}
-		if same {
-			n++
-		}
-	}
-	return n
 }

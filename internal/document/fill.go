@@ -116,7 +116,30 @@ func assignment(g *collect.Group) Assignment {
 		Stale: g.AssignmentStale,
 	}
 	if a.Copartitioned >= 0 {
-		out.Colocation = &Colocation{Colocated: a.Colocated, Total: a.Copartitioned}
+		out.Colocation = &Colocation{Colocated: a.Colocated, Total: a.Copartitioned, Apart: aparts(g)}
+	}
+	for _, gt := range g.PartitionCounts() {
+		out.PartitionCounts = append(out.PartitionCounts, TopicCount{Topic: Text(gt.Topic.Name), Partitions: gt.Rows()})
+	}
+	if im := g.Imbalance(); im.Cause != collect.ImbalanceNone {
+		out.Skew.ExplainedBy = &Imbalance{Cause: string(im.Cause), MemberID: Text(g.Members[im.Member].ID)}
+	}
+	return out
+}
+
+func aparts(g *collect.Group) (out []Apart) {
+	if g.Assignment.Colocated == g.Assignment.Copartitioned {
+		return nil
+	}
+	for _, set := range g.JoinSets() {
+		if set.Apart == nil {
+			continue
+		}
+		a := Apart{Partitions: set.Apart}
+		for _, gt := range set.Topics {
+			a.Topics = append(a.Topics, Text(gt.Topic.Name))
+		}
+		out = append(out, a)
 	}
 	return out
 }

@@ -113,6 +113,15 @@ type Assignment struct {
 	Skew       Skew        `json:"skew"`
 	Colocation *Colocation `json:"colocation"`
 	Stale      bool        `json:"stale"`
+	// PartitionCounts is there only where the counts of the group's topics
+	// differ, so that a join by key over them has no pairs.
+	PartitionCounts []TopicCount `json:"partition_counts,omitempty"`
+}
+
+// TopicCount is how many partitions a topic has.
+type TopicCount struct {
+	Topic      string `json:"topic"`
+	Partitions int    `json:"partitions"`
 }
 
 // Skew is max / mean over all members.
@@ -120,12 +129,30 @@ type Skew struct {
 	Partitions *float64 `json:"partitions"`
 	Lag        *float64 `json:"lag"`
 	Rate       *float64 `json:"rate"`
+	// ExplainedBy is there only while lag is uneven.
+	ExplainedBy *Imbalance `json:"explained_by,omitempty"`
+}
+
+// Imbalance says which of the skews explains that one member has most of the
+// lag: assignor, keys, member, or unknown.
+type Imbalance struct {
+	Cause    string `json:"cause"`
+	MemberID string `json:"member_id"`
 }
 
 // Colocation counts partition indexes with one owner on all topics.
 type Colocation struct {
 	Colocated int64 `json:"colocated"`
 	Total     int64 `json:"total"`
+	// Apart is there only where some indexes are not co-located.
+	Apart []Apart `json:"apart,omitempty"`
+}
+
+// Apart are the partition indexes of topics with equal partition counts that
+// have no one owner on all of them.
+type Apart struct {
+	Topics     []string `json:"topics"`
+	Partitions []int32  `json:"partitions"`
 }
 
 // Member is one member of a group.

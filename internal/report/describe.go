@@ -28,7 +28,7 @@ func eachGroup(w io.Writer, groups []*collect.Group, o Options, lay func(*collec
 		if i == 0 {
 			gap = ""
 		}
-		if _, err := io.WriteString(w, gap+Sentence(g, o)+"\n"); err != nil {
+		if _, err := io.WriteString(w, gap+Sentence(g, o)+"\n"+unevenness(g)); err != nil {
 			return err
 		}
 		if t := lay(g); len(t.rows) > 0 {
