@@ -35,6 +35,9 @@ type fetched struct {
 	topics []collect.TopicCommits
 	ids    [][16]byte // of topics
 	unread []unreadCommit
+	// metadata are the strings that members committed beside the offsets, by
+	// topic and then as its partitions; nil where the group's say nothing.
+	metadata [][]string
 }
 
 // unreadCommit is one that a broker could not tell.
@@ -44,12 +47,18 @@ type unreadCommit struct {
 	code      int16
 }
 
-func fetchedOf(g *kmsg.OffsetFetchResponseGroup, node int32, at time.Time) fetched {
+func fetchedOf(g *kmsg.OffsetFetchResponseGroup, node int32, at time.Time, metadata bool) fetched {
 	f := fetched{group: g.Group, node: node, code: g.ErrorCode, at: at}
+	if metadata {
+		f.metadata = make([][]string, len(g.Topics))
+	}
 	f.topics = make([]collect.TopicCommits, len(g.Topics))
 	f.ids = make([][16]byte, len(g.Topics))
 	for i := range g.Topics {
 		f.topics[i], f.ids[i] = topicCommits(&g.Topics[i]), g.Topics[i].TopicID
+		if metadata {
+			f.metadata[i] = metadataOfCommits(&g.Topics[i])
+		}
 		if f.topics[i].Reasons == nil {
 			continue
 		}
@@ -138,12 +147,12 @@ func (p *poll) fetch(c *call, names []string) ([]fetched, error) {
 		}
 		r := resp.(*kmsg.OffsetFetchResponse)
 		if r.Version < batchVersion {
-			out = append(out, oldFetched(r, names[0], c.n.id, at))
+			out = append(out, oldFetched(r, names[0], c.n.id, at, p.groups[names[0]].meaningful()))
 			rest, err := p.fetchOneByOne(c, names[1:])
 			return append(out, rest...), err
 		}
 		for i := range r.Groups {
-			out = append(out, fetchedOf(&r.Groups[i], c.n.id, at))
+			out = append(out, fetchedOf(&r.Groups[i], c.n.id, at, p.groups[r.Groups[i].Group].meaningful()))
 		}
 		names = names[n:]
 	}
@@ -175,7 +184,7 @@ func (p *poll) fetchOneByOne(c *call, names []string) ([]fetched, error) {
 				resp, at, err := c.ask(offsetFetch([]string{name}))
 				var f fetched
 				if err == nil {
-					f = oldFetched(resp.(*kmsg.OffsetFetchResponse), name, c.n.id, at)
+					f = oldFetched(resp.(*kmsg.OffsetFetchResponse), name, c.n.id, at, p.groups[name].meaningful())
 				}
 				mu.Lock()
 				if err == nil {
@@ -205,9 +214,9 @@ func offsetFetch(names []string) *kmsg.OffsetFetchRequest {
 }
 
 // oldFetched brings an answer about one group into the newer form.
-func oldFetched(r *kmsg.OffsetFetchResponse, name string, node int32, at time.Time) fetched {
+func oldFetched(r *kmsg.OffsetFetchResponse, name string, node int32, at time.Time, metadata bool) fetched {
 	if r.Version >= batchVersion && len(r.Groups) == 1 { // upgraded under our hands
-		return fetchedOf(&r.Groups[0], node, at)
+		return fetchedOf(&r.Groups[0], node, at, metadata)
 	}
 	g := kmsg.OffsetFetchResponseGroup{Group: name, ErrorCode: r.ErrorCode, Topics: make([]kmsg.OffsetFetchResponseGroupTopic, len(r.Topics))}
 	for i := range r.Topics {
@@ -217,11 +226,11 @@ func oldFetched(r *kmsg.OffsetFetchResponse, name string, node int32, at time.Ti
 		for j := range t.Partitions {
 			q := &t.Partitions[j]
 			g.Topics[i].Partitions[j] = kmsg.OffsetFetchResponseGroupTopicPartition{
-				Partition: q.Partition, Offset: q.Offset, LeaderEpoch: q.LeaderEpoch, ErrorCode: q.ErrorCode,
+				Partition: q.Partition, Offset: q.Offset, LeaderEpoch: q.LeaderEpoch, Metadata: q.Metadata, ErrorCode: q.ErrorCode,
 			}
 		}
 	}
-	return fetchedOf(&g, node, at)
+	return fetchedOf(&g, node, at, metadata)
 }
 
 // resolveTopics puts names to topic ids: from version 10 on brokers give no
@@ -287,6 +296,14 @@ func (p *poll) commitProblems(f *fetched) {
 		}
 		p.problems.commit(from, f.group, topic, u.partition, why, kerr.ErrorForCode(u.code).Error())
 	}
+}
+
+func metadataOfCommits(t *kmsg.OffsetFetchResponseGroupTopic) []string {
+	out := make([]string, len(t.Partitions))
+	for i := range t.Partitions {
+		out[i] = text(t.Partitions[i].Metadata)
+	}
+	return out
 }
 
 func topicCommits(t *kmsg.OffsetFetchResponseGroupTopic) collect.TopicCommits {

@@ -296,4 +296,7 @@ func (g *group) take(a answer) {
 	g.node, g.listed, g.phantom, g.missed, g.deniedAt = a.node, true, false, word{}, time.Time{}
 	g.state, g.protocol = g.facts.State, g.facts.ProtocolType
 	g.home, g.peopled, g.empty = a.node, len(g.facts.Members) > 0, word{}
+	if g.facts.Assignor != "" { // hidden while it rebalances
+		g.assignor = g.facts.Assignor
+	}
 }

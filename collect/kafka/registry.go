@@ -14,6 +14,7 @@ type group struct {
 	typeTold bool // a list named the type, or a describe of that type found the group
 	protocol string
 	state    string // as listed last
+	assignor string // as described last, "" before
 
 	node   int32   // coordinator: the broker that lists the group
 	rivals []int32 // other brokers that list it, too
@@ -78,6 +79,15 @@ func protocolOf(t collect.GroupType) string {
 		return "streams"
 	}
 	return ""
+}
+
+// streamsAssignor is what members of Kafka Streams agree on in classic groups.
+const streamsAssignor = "stream"
+
+// meaningful reports whether what members commit beside the offsets says
+// something: Kafka Streams puts the time of the record there. g may be nil.
+func (g *group) meaningful() bool {
+	return g != nil && (g.typ == collect.TypeStreams || g.typ == collect.TypeClassic && g.assignor == streamsAssignor)
 }
 
 // begin starts the facts of a group for this poll, with nothing described.
