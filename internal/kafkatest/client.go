@@ -162,6 +162,14 @@ func committed(lines []string) map[string]int64 {
 	return offsets
 }
 
+// Joined is, of the records that a pod has read of the second topic of its join, how many found their key among those
+// that it has read of the first; 0, 0 as long as it has read nothing.
+func (c *Client) Joined() (local, all int) {
+	rest, _ := last(c.said(), "joined")
+	_, _ = fmt.Sscanf(rest, "%d/%d", &local, &all)
+	return local, all
+}
+
 // Close has the client commit and leave, and waits for its end.
 func (c *Client) Close(t testing.TB) {
 	t.Helper()

@@ -32,6 +32,7 @@ func (c *Cluster) KafkaJSConsumer(t testing.TB, o ConsumerOptions) *Client {
 	id := cmp.Or(o.ClientID, "consumer")
 	options, err := json.Marshal(map[string]any{
 		"brokers": c.brokers, "group": o.Group, "topics": o.Topics, "clientID": id, "assignor": o.Assignor, "commitMs": o.Commit.Milliseconds(), "session": sessionTimeout, "max": o.Max,
+		"join": append([]string{}, o.Join...),
 	})
 	settle(t, err)
 	cmd := exec.Command("node", filepath.Join(c.dir, "consumer.js"), string(options))

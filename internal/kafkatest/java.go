@@ -25,6 +25,7 @@ type ConsumerOptions struct {
 	Assignor   string            // as the client names it; "" is its default. KIP-848 (Java): the broker's assignor
 	Protocol   string            // group.protocol: "" is classic, "consumer" is KIP-848; KafkaJS has none
 	Commit     time.Duration     // how often it commits what it has read; 0 is never
+	Join       []string          // two topics that a KafkaJS pod joins by key, see Joined; other clients join nothing
 	Max        int               // records after which it commits and reads no further, a member still; 0 is no end
 	Properties map[string]string // over the client's own configuration; not for KafkaJS
 }

@@ -1,4 +1,6 @@
-// A KafkaJS consumer in a group: node consumer.js '{"brokers": [], "group": "", "topics": [], "clientID": "", "assignor": "", "session": "10000", "commitMs": 0, "max": 0}'.
+// A KafkaJS consumer in a group: node consumer.js '{"brokers": [], "group": "", "topics": [], "clientID": "", "assignor": "", "session": "10000", "commitMs": 0, "max": 0, "join": []}'.
+// With two topics to join it keeps what it reads of the first by key, and says "joined 3/5" when 3 of the 5 records
+// that it has read of the second find their key there.
 // It says "assigned t-0,t-1" at each join, "committed t-0=5,…" for each commit, "failed …", and leaves at the end of its input.
 const { Kafka, logLevel, AssignerProtocol, PartitionAssigners } = require('kafkajs')
 
@@ -42,6 +44,12 @@ async function main() {
   await consumer.connect()
   await consumer.subscribe({ topics: o.topics, fromBeginning: true })
 
+  const seen = new Set() // keys of the first topic of the join
+  const partners = [] // keys of the second
+  const join = (topic, key) => {
+    if (topic === o.join[0]) seen.add(key)
+    if (topic === o.join[1]) partners.push(key)
+  }
   let consumed = 0
   let read = new Map() // topic-partition -> what is to be committed
   const commit = async () => {
@@ -55,13 +63,15 @@ async function main() {
     autoCommit: false,
     eachBatchAutoResolve: false,
     eachBatch: async ({ batch, resolveOffset, heartbeat }) => {
-      for (const { offset } of batch.messages) {
+      for (const { offset, key } of batch.messages) {
         if (o.max > 0 && consumed >= o.max) break
         consumed++
         resolveOffset(offset)
+        if (key) join(batch.topic, key.toString())
         read.set(`${batch.topic}-${batch.partition}`, { topic: batch.topic, partition: batch.partition, offset: String(BigInt(offset) + 1n) })
       }
       await heartbeat()
+      if (o.join.length > 0) console.log(`joined ${partners.filter(k => seen.has(k)).length}/${partners.length}`)
       if (o.max > 0 && consumed >= o.max) {
         consumer.pause(o.topics.map(topic => ({ topic })))
         if (o.commitMs > 0) await commit()
