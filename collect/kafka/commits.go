@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
-	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/klagtop/klagtop/collect"
 )
@@ -25,15 +24,19 @@ const (
 	batchVersion = 8
 )
 
-// fetched is what a broker said of one group's commits. Answers are turned into
-// it as they come: of a large cluster, they take four times the room.
+// fetched is what a broker said of one group's commits, by topic as they were
+// told and then in order of partition. It shares arrays with what the group said
+// before, and is not changed once the builder has it.
 type fetched struct {
 	group  string
 	node   int32
 	code   int16
 	at     time.Time
 	topics []collect.TopicCommits
-	ids    [][16]byte // of topics
+	ids    [][16]byte // of topics; nil where the broker names them
+	// order has, by topic, where each commit of the answer belongs; nil where
+	// it came in order.
+	order  [][]int32
 	unread []unreadCommit
 	// metadata are the strings that members committed beside the offsets, by
 	// topic and then as its partitions; nil where the group's say nothing.
@@ -45,30 +48,6 @@ type unreadCommit struct {
 	topic     int // index
 	partition int32
 	code      int16
-}
-
-func fetchedOf(g *kmsg.OffsetFetchResponseGroup, node int32, at time.Time, metadata bool) fetched {
-	f := fetched{group: g.Group, node: node, code: g.ErrorCode, at: at}
-	if metadata {
-		f.metadata = make([][]string, len(g.Topics))
-	}
-	f.topics = make([]collect.TopicCommits, len(g.Topics))
-	f.ids = make([][16]byte, len(g.Topics))
-	for i := range g.Topics {
-		f.topics[i], f.ids[i] = topicCommits(&g.Topics[i]), g.Topics[i].TopicID
-		if metadata {
-			f.metadata[i] = metadataOfCommits(&g.Topics[i])
-		}
-		if f.topics[i].Reasons == nil {
-			continue
-		}
-		for _, q := range g.Topics[i].Partitions {
-			if q.ErrorCode != 0 {
-				f.unread = append(f.unread, unreadCommit{i, q.Partition, q.ErrorCode})
-			}
-		}
-	}
-	return f
 }
 
 // readCommits reads the commits of these groups, each wholly, and hands them to
@@ -141,22 +120,31 @@ func (p *poll) fetch(c *call, names []string) ([]fetched, error) {
 			expect += e
 			n++
 		}
-		resp, at, err := c.ask(offsetFetch(names[:n]))
+		r, err := p.askCommits(c, names[:n])
 		if err != nil {
 			return out, err
 		}
-		r := resp.(*kmsg.OffsetFetchResponse)
+		out = append(out, r.groups...)
 		if r.Version < batchVersion {
-			out = append(out, oldFetched(r, names[0], c.n.id, at, p.groups[names[0]].meaningful()))
 			rest, err := p.fetchOneByOne(c, names[1:])
 			return append(out, rest...), err
-		}
-		for i := range r.Groups {
-			out = append(out, fetchedOf(&r.Groups[i], c.n.id, at, p.groups[r.Groups[i].Group].meaningful()))
 		}
 		names = names[n:]
 	}
 	return out, nil
+}
+
+// askCommits sends one request and dates what came back.
+func (p *poll) askCommits(c *call, names []string) (*commitsResponse, error) {
+	resp, at, err := c.ask(p.offsetFetch(names))
+	if err != nil {
+		return nil, err
+	}
+	r := resp.(*commitsResponse)
+	for i := range r.groups {
+		r.groups[i].node, r.groups[i].at = c.n.id, at
+	}
+	return r, nil
 }
 
 // fetchOneByOne asks a broker of before Kafka 3.0.
@@ -181,14 +169,10 @@ func (p *poll) fetchOneByOne(c *call, names []string) ([]fetched, error) {
 				if stop {
 					return
 				}
-				resp, at, err := c.ask(offsetFetch([]string{name}))
-				var f fetched
-				if err == nil {
-					f = oldFetched(resp.(*kmsg.OffsetFetchResponse), name, c.n.id, at, p.groups[name].meaningful())
-				}
+				r, err := p.askCommits(c, []string{name})
 				mu.Lock()
 				if err == nil {
-					out = append(out, f)
+					out = append(out, r.groups...)
 				} else if first == nil {
 					first = err
 				}
@@ -198,39 +182,6 @@ func (p *poll) fetchOneByOne(c *call, names []string) ([]fetched, error) {
 	}
 	crew.Wait()
 	return out, first
-}
-
-// offsetFetch asks for all commits of groups. The fields for one group serve
-// brokers that know no others; the version decides which are sent.
-func offsetFetch(names []string) *kmsg.OffsetFetchRequest {
-	req := kmsg.NewPtrOffsetFetchRequest()
-	req.Group = names[0]
-	req.Groups = make([]kmsg.OffsetFetchRequestGroup, len(names))
-	for i, name := range names {
-		req.Groups[i] = kmsg.NewOffsetFetchRequestGroup()
-		req.Groups[i].Group = name
-	}
-	return req
-}
-
-// oldFetched brings an answer about one group into the newer form.
-func oldFetched(r *kmsg.OffsetFetchResponse, name string, node int32, at time.Time, metadata bool) fetched {
-	if r.Version >= batchVersion && len(r.Groups) == 1 { // upgraded under our hands
-		return fetchedOf(&r.Groups[0], node, at, metadata)
-	}
-	g := kmsg.OffsetFetchResponseGroup{Group: name, ErrorCode: r.ErrorCode, Topics: make([]kmsg.OffsetFetchResponseGroupTopic, len(r.Topics))}
-	for i := range r.Topics {
-		t := &r.Topics[i]
-		g.Topics[i].Topic = t.Topic
-		g.Topics[i].Partitions = make([]kmsg.OffsetFetchResponseGroupTopicPartition, len(t.Partitions))
-		for j := range t.Partitions {
-			q := &t.Partitions[j]
-			g.Topics[i].Partitions[j] = kmsg.OffsetFetchResponseGroupTopicPartition{
-				Partition: q.Partition, Offset: q.Offset, LeaderEpoch: q.LeaderEpoch, Metadata: q.Metadata, ErrorCode: q.ErrorCode,
-			}
-		}
-	}
-	return fetchedOf(&g, node, at, metadata)
 }
 
 // resolveTopics puts names to topic ids: from version 10 on brokers give no
@@ -274,12 +225,15 @@ func (p *poll) takeCommits(f *fetched) {
 		return
 	}
 	p.commitProblems(f)
-	g.offsets = 0
+	g.offsets, g.commits = 0, f
 	for i := range f.topics {
 		g.offsets += len(f.topics[i].Partitions)
 	}
-	// without a name: deleted since, or not to be seen
-	commits := slices.DeleteFunc(f.topics, func(t collect.TopicCommits) bool { return t.Topic == "" })
+	commits := f.topics
+	if unnamed := func(t collect.TopicCommits) bool { return t.Topic == "" }; slices.ContainsFunc(commits, unnamed) {
+		// deleted since, or not to be seen
+		commits = slices.DeleteFunc(slices.Clone(commits), unnamed)
+	}
 	p.b.AddCommits(f.group, f.at, commits)
 }
 
@@ -296,29 +250,4 @@ func (p *poll) commitProblems(f *fetched) {
 		}
 		p.problems.commit(from, f.group, topic, u.partition, why, kerr.ErrorForCode(u.code).Error())
 	}
-}
-
-func metadataOfCommits(t *kmsg.OffsetFetchResponseGroupTopic) []string {
-	out := make([]string, len(t.Partitions))
-	for i := range t.Partitions {
-		out[i] = text(t.Partitions[i].Metadata)
-	}
-	return out
-}
-
-func topicCommits(t *kmsg.OffsetFetchResponseGroupTopic) collect.TopicCommits {
-	n := len(t.Partitions)
-	small := make([]int32, 2*n)
-	c := collect.TopicCommits{Topic: t.Topic, Partitions: small[:n:n], Offsets: make([]int64, n), Epochs: small[n:]}
-	for i := range t.Partitions {
-		q := &t.Partitions[i]
-		c.Partitions[i], c.Offsets[i], c.Epochs[i] = q.Partition, q.Offset, q.LeaderEpoch
-		if q.ErrorCode != 0 {
-			if c.Reasons == nil {
-				c.Reasons = make([]collect.Reason, n)
-			}
-			c.Reasons[i] = reasonOfCode(q.ErrorCode)
-		}
-	}
-	return c
 }

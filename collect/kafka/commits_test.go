@@ -1,7 +1,6 @@
 package kafka
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -91,29 +90,5 @@ func TestTheSameProblemIsToldOnce(t *testing.T) {
 	s := b.Finish(time.Time{}, 0)
 	if got, want := problemText(s), "commits broker=1 group=ticker topic=market-updates/0 error: broken\ncommits broker=1 group=ticker topic=/-1 error: broken"; got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
-	}
-}
-
-// Kafka Streams commits a record's time beside its offset; of other groups that
-// string is not kept: it would be one a row.
-func TestMetadataOfCommitsIsKeptForStreamsOnly(t *testing.T) {
-	said := "AQAAAZ"
-	answer := &kmsg.OffsetFetchResponse{Topics: []kmsg.OffsetFetchResponseTopic{{
-		Topic: "a", Partitions: []kmsg.OffsetFetchResponseTopicPartition{{Partition: 0, Metadata: &said}, {Partition: 1}},
-	}}}
-	for _, c := range []struct {
-		why  string
-		g    *group
-		want string
-	}{
-		{"a streams group", &group{typ: collect.TypeStreams}, "[[AQAAAZ ]]"},
-		{"streams members of a classic group", &group{typ: collect.TypeClassic, assignor: "stream"}, "[[AQAAAZ ]]"},
-		{"any other", &group{typ: collect.TypeClassic, assignor: "range"}, "[]"},
-		{"one that is gone meanwhile", nil, "[]"},
-	} {
-		f := oldFetched(answer, "g", 1, time.Time{}, c.g.meaningful())
-		if got := fmt.Sprint(f.metadata); got != c.want {
-			t.Errorf("%s: %s, want %s", c.why, got, c.want)
-		}
 	}
 }

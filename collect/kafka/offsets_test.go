@@ -2,7 +2,6 @@ package kafka
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -135,21 +134,6 @@ func TestTopicYoungerThanMetadata(t *testing.T) {
 	b.wantProblems(s, "")
 	if got, want := rowText(s, group, "young", 0), "0/3/1 lag=2 ok  stale=false"; got != want {
 		t.Errorf("got %s, want %s", got, want)
-	}
-}
-
-// A commit that cannot be read leaves the others of its topic as they are.
-func TestOneCommitUnread(t *testing.T) {
-	got := topicCommits(&kmsg.OffsetFetchResponseGroupTopic{Topic: "x", Partitions: []kmsg.OffsetFetchResponseGroupTopicPartition{
-		{Partition: 2, Offset: 4, LeaderEpoch: 1},
-		{Partition: 0, Offset: -1, LeaderEpoch: -1, ErrorCode: kerr.TopicAuthorizationFailed.Code},
-	}})
-	want := collect.TopicCommits{
-		Topic: "x", Partitions: []int32{2, 0}, Offsets: []int64{4, -1}, Epochs: []int32{1, -1},
-		Reasons: []collect.Reason{collect.ReasonNone, collect.ReasonDenied},
-	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 

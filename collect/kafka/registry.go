@@ -19,9 +19,10 @@ type group struct {
 	node   int32   // coordinator: the broker that lists the group
 	rivals []int32 // other brokers that list it, too
 
-	listed  bool // in a list of the newest round
-	changed bool // listed with another state, type or place than before
-	offsets int  // commits in its newest answer, -1 before the first
+	listed  bool     // in a list of the newest round
+	changed bool     // listed with another state, type or place than before
+	offsets int      // commits in its newest answer, -1 before the first
+	commits *fetched // its newest answer, nil before the first
 	// missed is the word of a broker that was not its coordinator before that
 	// it is gone; zero while none said so.
 	missed word
@@ -85,9 +86,9 @@ func protocolOf(t collect.GroupType) string {
 const streamsAssignor = "stream"
 
 // meaningful reports whether what members commit beside the offsets says
-// something: Kafka Streams puts the time of the record there. g may be nil.
+// something: Kafka Streams puts the time of the record there.
 func (g *group) meaningful() bool {
-	return g != nil && (g.typ == collect.TypeStreams || g.typ == collect.TypeClassic && g.assignor == streamsAssignor)
+	return g.typ == collect.TypeStreams || g.typ == collect.TypeClassic && g.assignor == streamsAssignor
 }
 
 // begin starts the facts of a group for this poll, with nothing described.
