@@ -159,6 +159,7 @@ type GroupFacts struct {
 	Assignor     string
 	Coordinator  int32
 	Generation   Generation
+	Leader       string // member id of a classic group's leader; "" if not told
 
 	// Described is true when this poll described the group. Otherwise Reason
 	// says why not; ReasonNone means that it was not due.

@@ -11,7 +11,7 @@ import (
 func describeGroup(f GroupFacts, prev *Group, staleAfter time.Duration, now time.Time) *Group {
 	g := &Group{
 		Name: f.Name, Type: f.Type, State: f.State, Reason: f.Reason, ProtocolType: f.ProtocolType, Assignor: f.Assignor,
-		Coordinator: f.Coordinator, Generation: f.Generation,
+		Coordinator: f.Coordinator, Generation: f.Generation, Leader: f.Leader,
 	}
 	switch {
 	case f.Described:
@@ -44,7 +44,7 @@ func describeGroup(f GroupFacts, prev *Group, staleAfter time.Duration, now time
 // recall takes a description over as it was.
 func (g *Group) recall(prev *Group) {
 	reason, coordinator := g.Reason, g.Coordinator
-	g.State, g.ProtocolType, g.Assignor, g.Generation = prev.State, prev.ProtocolType, prev.Assignor, prev.Generation
+	g.State, g.ProtocolType, g.Assignor, g.Generation, g.Leader = prev.State, prev.ProtocolType, prev.Assignor, prev.Generation, prev.Leader
 	g.DescribedAt, g.MembersKnown, g.Members, g.AssignmentStale = prev.DescribedAt, prev.MembersKnown, prev.Members, prev.AssignmentStale
 	g.Reason, g.Coordinator = reason, coordinator
 	if len(prev.Members) > 0 { // the caller sorts in place

@@ -54,6 +54,7 @@ type Group struct {
 	Assignor     string
 	Coordinator  int32 // broker id, -1 if not known
 	Generation   Generation
+	Leader       string    // member id of a classic group's leader, which deals out partitions; "" if not known
 	DescribedAt  time.Time // zero if never described
 	FirstSeenAt  time.Time
 

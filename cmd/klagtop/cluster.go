@@ -23,7 +23,7 @@ func (p *program) open(cfg config.Config, log *slog.Logger) (*cluster, error) {
 	for _, note := range cfg.Notes {
 		p.hint(note)
 	}
-	source, err := kafka.New(cfg.Kafka, kafka.Options{Filter: cfg.Filter, Logger: log})
+	source, err := kafka.New(cfg.Kafka, kafka.Options{Filter: cfg.Filter, OffsetsTopic: cfg.OffsetsTopic, Logger: log})
 	if err != nil {
 		return nil, err
 	}

@@ -18,8 +18,11 @@ type Options struct {
 	// Filter is the same one that the builder is given: of groups it leaves
 	// out, only their names are ever read.
 	Filter collect.Filter
-	Logger *slog.Logger     // nil: silent
-	Now    func() time.Time // nil: time.Now
+	// OffsetsTopic has the end of __consumer_offsets followed, where it may be
+	// read, for exact generations of classic groups.
+	OffsetsTopic bool
+	Logger       *slog.Logger     // nil: silent
+	Now          func() time.Time // nil: time.Now
 	// Extra is applied last: request metrics, and what tests need. Each broker
 	// has a client of its own, so a hook given here sees several of them.
 	Extra []kgo.Opt
@@ -48,6 +51,8 @@ type Source struct {
 	outdated bool // topics are known to be old ones: read them with the next poll
 	relist   bool // likewise the group lists
 
+	tail *offsetsTopic // nil where it was not asked for
+
 	searched problems // of OffsetsAt since the newest poll; the next one tells them
 }
 
@@ -69,6 +74,9 @@ func New(cfg Config, o Options) (*Source, error) {
 	opts = append(opts, kgo.MetadataMaxAge(time.Hour)) // the clients need none of their own
 	s := &Source{o: o, clientOpts: append(opts, o.Extra...), nodes: map[int32]*node{}, groups: map[string]*group{}, controller: -1}
 	s.topics.unlisted = map[string]unlisted{}
+	if o.OffsetsTopic {
+		s.tail = newOffsetsTopic(o.Filter)
+	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	for _, b := range cfg.Brokers {
 		addr, _ := ParseBroker(b) // Validate has proved it
@@ -107,6 +115,7 @@ func (s *Source) Poll(ctx context.Context, ask collect.Ask) *collect.Snapshot {
 		p.lookForHidden()
 	}
 	p.setCluster() // first: what is kept of groups and topics is kept of the same cluster only
+	p.followOffsetsTopic()
 	p.readLists()
 	p.describe()
 	names := p.addGroups()
@@ -143,9 +152,11 @@ func (p *poll) addGroups() []string {
 		names = append(names, name)
 	}
 	slices.Sort(names)
+	p.tail.prune(p.groups)
 	now := p.o.Now()
 	for _, name := range names {
 		f := &p.groups[name].facts
+		p.tail.amend(f)
 		if !f.Described {
 			f.At = now // the builder has no clock, and measures by it how old what it keeps is
 		}

@@ -25,6 +25,7 @@ type Config struct {
 	StaleAfter time.Duration // how long a number that could not be read again stands; above 0
 	Window     int           // polls that findings are to judge by; at least 2
 
+	OffsetsTopic bool // follow __consumer_offsets where it may be read
 	AcceptDenied bool // what this principal may not see is not missed
 
 	Listen        string // "" where nothing is set; serve then takes DefaultListen

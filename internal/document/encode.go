@@ -174,6 +174,9 @@ func (e *encoder) group(g *collect.Group, raised []collect.Finding, o Options) {
 	e.text("assignor", g.Assignor)
 	e.field("coordinator", broker(g.Coordinator))
 	e.field("generation", generation(g.Generation))
+	if g.Leader != "" {
+		e.text("leader", g.Leader)
+	}
 	e.field("lag", lag(&g.Lag))
 	e.field("rates", rates(g.Produced, g.Consumed))
 	e.field("progress_at", moment(g.ProgressAt))

@@ -51,6 +51,7 @@ type Group struct {
 	Assignor     string      `json:"assignor"`
 	Coordinator  *int32      `json:"coordinator"`
 	Generation   *Generation `json:"generation"`
+	Leader       string      `json:"leader,omitempty"` // there only where the offsets topic is read
 	Lag          Lag         `json:"lag"`
 	Rates        Rates       `json:"rates"`
 	ProgressAt   *string     `json:"progress_at"`
