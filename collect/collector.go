@@ -16,7 +16,8 @@ type Options struct {
 	Build    BuildOptions
 	Interval time.Duration // between the starts of two polls
 	Timeout  time.Duration // bounds one poll
-	// Window is the number of polls that findings judge by.
+	// Window is the number of polls of the long window, which findings judge
+	// by; Group.Window says how long that is for a group.
 	Window int
 	// Rules judge each update; nil for none.
 	Rules Rules
@@ -58,6 +59,7 @@ func New(source Source, o Options) *Collector {
 	}
 	c := &Collector{source: source, opts: o, hub: NewHub(o.EventLog), wake: make(chan struct{}, 1), interval: o.Interval, boot: newBoot()}
 	c.tracker = newTracker(o.Build.ClusterName, c.boot)
+	c.tracker.polled, c.tracker.interval = o.Window, o.Interval
 	return c
 }
 
@@ -192,6 +194,7 @@ func (c *Collector) finish(s *Snapshot) *Update {
 	c.seq++
 	u := &Update{Boot: c.boot, Seq: c.seq, Snapshot: s, Interval: c.Interval()}
 	u.NextPoll = s.TakenAt.Add(-s.Took).Add(u.Interval)
+	c.tracker.interval = u.Interval
 	u.Events = c.tracker.advance(s)
 	if c.opts.Rules != nil {
 		u.Findings = c.opts.Rules.Judge(u)

@@ -79,11 +79,21 @@ type Group struct {
 
 	Lag        Totals
 	Assignment Assignment
-	Produced   float64   // records per second on the group's rows; NaN if not known
-	Consumed   float64   // records per second by commit progress; NaN if not known
-	Drain      float64   // seconds until lag is 0; NaN while growing, at 0, or not known
-	ProgressAt time.Time // when a commit of the group last advanced; zero if not seen
-	Counters   GroupCounters
+	// Produced and Consumed are records per second on the judged rows, by log
+	// ends and by commit progress, over the short window of 3 polls; those of
+	// rows that could be read where Lag is not complete. NaN if not known, also
+	// while some row that was read has no rate yet: a part would pass for the sum.
+	Produced, Consumed float64
+	Drain              float64   // seconds until lag is 0; NaN while growing, at 0, or not known
+	ProgressAt         time.Time // when a commit of the group last advanced; zero if not seen
+	// CommitInterval is the median time between two advances of a row's commit,
+	// never less than the time between polls; 0 until three were seen.
+	CommitInterval time.Duration
+	// Window is the group's long window: the longer of so many polls as
+	// Options.Window says and three commit intervals (of 5 s while not known).
+	// A commit that did not move within it stands still.
+	Window   time.Duration
+	Counters GroupCounters
 }
 
 // Generation is a classic group's generation or another group's epoch.

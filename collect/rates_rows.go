@@ -5,11 +5,6 @@ import (
 	"time"
 )
 
-// assumedCommits is how long a commit may stand still before that says
-// something, while the group's own habit is not known: three intervals of the
-// clients' default, 5 s.
-const assumedCommits = 15 * time.Second
-
 // rowMemory is what is remembered of a group's rows on one topic.
 type rowMemory struct {
 	id     [16]byte
@@ -25,6 +20,7 @@ type rowPast struct {
 	previous int64 // the commit before the newest advance; Unknown if there was none, or a jump since
 	at       int64 // of the newest advance, Unix nanoseconds; 0 if none was seen
 	before   int64 // of the advance before that; 0 likewise
+	idle     int64 // when the row was last seen without lag; 0 likewise
 }
 
 // pastRows is a group's rows on a topic at an earlier poll. It shares the
@@ -39,18 +35,24 @@ type pastRows struct {
 
 func (past *pastRows) rowOf(p int32) int { return rowOf(past.parts, len(past.committed), p) }
 
+// rowBase is what a row's rate is measured from.
+type rowBase struct {
+	commit, at int64
+	level      bool // nothing was unread then
+}
+
 // base is the oldest recent commit of a partition that was read when its poll
 // says. One kept beside an older log end is as old as that: taken for a commit
 // of its poll, it would squeeze a whole outage into one window.
-func (past *rowMemory) base(p int32) (commit, at int64, ok bool) {
+func (past *rowMemory) base(p int32) (rowBase, bool) {
 	for k := past.polls - 1; k >= 0; k-- {
 		r := &past.recent[k]
 		j := r.rowOf(p)
 		if j >= 0 && r.committed[j] >= 0 && r.topic.endReason(int(p)) == ReasonNone && reasonAt(r.unread, j) == ReasonNone {
-			return r.committed[j], r.at, true
+			return rowBase{r.committed[j], r.at, r.committed[j] == r.topic.LogEnd[p]}, true
 		}
 	}
-	return 0, 0, false
+	return rowBase{}, false
 }
 
 // past finds a group-topic's memory; a topic made anew starts anew.
@@ -81,13 +83,20 @@ func (past *rowMemory) keep(gt *GroupTopic) {
 // rateGroup works out a group's rates, progress, age and counters, in one
 // pass over its rows.
 func (t *tracker) rateGroup(g *Group, m *groupMemory, s *Snapshot) {
+	m.habit.room = gapsAPoll
 	r := rater{
-		group: g, memory: m, committed: g.committed(),
-		watched: s.TakenAt.Sub(g.FirstSeenAt) > assumedCommits, idle: g.MembersKnown && len(g.Members) == 0,
-		rates: make([]float64, len(g.Members)),
+		group: g, memory: m, committed: g.committed(), idle: g.MembersKnown && len(g.Members) == 0 && g.ProtocolType != "",
+		still: m.habit.still().Nanoseconds(), sum: noRates(), rates: make([]rateSum, len(g.Members)),
 	}
+	// While the habit is only assumed, a commit that never moved is that of a
+	// slow committer for as long as the long window.
+	unmoved := m.habit.still()
+	if m.habit.interval() == 0 {
+		unmoved = t.window(&m.habit)
+	}
+	r.watched = s.TakenAt.Sub(g.FirstSeenAt) > unmoved
 	for i := range r.rates {
-		r.rates[i] = math.NaN()
+		r.rates[i] = noRates()
 	}
 	for _, gt := range g.Topics {
 		past := m.past(gt)
@@ -100,8 +109,10 @@ func (t *tracker) rateGroup(g *Group, m *groupMemory, s *Snapshot) {
 			delete(m.rows, name)
 		}
 	}
+	g.CommitInterval, g.Window = m.habit.interval(), t.window(&m.habit)
 	g.Lag.Age = r.oldest.age(g, g.Lag.Known)
-	g.Assignment.SkewRate = g.rateSkew(r.rates)
+	g.Assignment.SkewRate = g.rateSkew(consumedOf(r.rates))
+	g.Produced, g.Consumed = r.sum.rates()
 	if r.progress > 0 {
 		g.ProgressAt = time.Unix(0, r.progress)
 	}
@@ -116,14 +127,16 @@ func (t *tracker) rateGroup(g *Group, m *groupMemory, s *Snapshot) {
 type rater struct {
 	group     *Group
 	memory    *groupMemory
-	committed bool // the group has a commit
-	watched   bool // for long enough that a commit which never moved is still
-	idle      bool // nobody is there to commit
+	committed bool  // the group has a commit
+	watched   bool  // for long enough that a commit which never moved is still
+	idle      bool  // nobody is there to commit
+	still     int64 // nanoseconds for which a commit that moved must stand
 
 	partial           bool // some row with lag, or whose lag is not known, has no rates
 	backlog, progress int64
 	oldest            worstAge
-	rates             []float64 // consumed, by member
+	sum               rateSum
+	rates             []rateSum // by member
 }
 
 func (r *rater) topic(gt *GroupTopic, past *rowMemory) {
@@ -141,26 +154,24 @@ func (r *rater) topic(gt *GroupTopic, past *rowMemory) {
 			row := &past.rows[p]
 			if !l.stale && l.lag >= 0 {
 				r.memory.counters.add(gt, last, i, p)
-				row.advance(gt, i, l, &r.memory.counters)
-				gt.Consumed[i] = row.rate(gt, past, i, l, settled)
+				row.advance(gt, i, l, r.memory)
+				gt.Consumed[i] = row.rate(gt, past, i, l, settled, r.still)
 			}
 			gt.ProgressAt[i] = row.at
 			r.progress = max(r.progress, row.at)
 		}
-		consumed := float64(gt.Consumed[i])
+		rates := gt.rowRates(i, p, l)
 		if judged {
 			r.oldest.add(gt, i, l)
-			produced := gt.produced(p)
 			r.backlog += max(0, l.lag)
-			r.partial = r.partial || l.lag != 0 && math.IsNaN(consumed-produced)
-			r.group.Consumed = plus(r.group.Consumed, consumed)
-			r.group.Produced = plus(r.group.Produced, produced)
+			r.partial = r.partial || l.lag != 0 && math.IsNaN(rates.consumed-rates.produced)
+			r.sum.add(rates)
 		}
 		if o := gt.Owner[i]; o >= 0 && gt.MoreOwners == nil {
-			r.rates[o] = plus(r.rates[o], consumed)
+			r.rates[o].add(rates)
 		} else if o >= 0 {
 			for _, o := range gt.owners(i) {
-				r.rates[o] = plus(r.rates[o], consumed)
+				r.rates[o].add(rates)
 			}
 		}
 	}
@@ -187,8 +198,8 @@ func (n *GroupCounters) add(gt *GroupTopic, last *pastRows, i, p int) {
 
 // advance takes a freshly read row into its memory. A commit that moved
 // backwards, or past the log end, is a jump and no progress.
-func (r *rowPast) advance(gt *GroupTopic, i int, l lagged, n *GroupCounters) {
-	commit := gt.Committed[i]
+func (r *rowPast) advance(gt *GroupTopic, i int, l lagged, m *groupMemory) {
+	commit, n := gt.Committed[i], &m.counters
 	switch {
 	case r.commit == Unknown || commit < 0:
 	case r.commit >= 0 && commit < r.commit:
@@ -206,40 +217,56 @@ func (r *rowPast) advance(gt *GroupTopic, i int, l lagged, n *GroupCounters) {
 			r.before = 0
 		}
 		r.previous, r.at = r.commit, gt.commitsAt
+		r.habit(&m.habit)
+	}
+	if l.lag == 0 {
+		r.idle = gt.commitsAt
 	}
 	r.commit = commit
 }
 
+// habit notes the time between the row's last two advances, unless there was
+// nothing to commit for much of it: then it is the producers' habit.
+func (r *rowPast) habit(h *habit) {
+	if gap := r.at - r.before; r.before > 0 && r.idle-r.before <= gap/5 {
+		h.note(gap)
+	}
+}
+
 // rate is a row's records per second by commit progress: over the short window
-// while the group commits about every poll, and otherwise between its last two
-// commits, so that a group which commits once a minute has the rate it has and
-// not a spike each minute. settled is true when a commit that never moved may
-// be called still.
-func (r *rowPast) rate(gt *GroupTopic, past *rowMemory, i int, l lagged, settled bool) float32 {
+// while the group commits about every poll or nothing is left unread, and
+// otherwise between its last two commits, so that a group which commits once a
+// minute has the rate it has and not a spike each minute. settled is true when
+// a commit that never moved may be called still, and patience is how long one
+// that did move must stand for that, in nanoseconds.
+func (r *rowPast) rate(gt *GroupTopic, past *rowMemory, i int, l lagged, settled bool, patience int64) float32 {
 	commit := gt.Committed[i]
 	if commit < 0 {
 		return nan32
 	}
-	base, at, ok := past.base(gt.Partition(i))
-	elapsed := gt.commitsAt - at
-	if !ok || elapsed <= 0 || base > commit {
+	base, ok := past.base(gt.Partition(i))
+	elapsed := gt.commitsAt - base.at
+	if !ok || elapsed <= 0 || base.commit > commit {
 		return nan32
 	}
-	still := gt.commitsAt - r.at
+	window := float32(float64(commit-base.commit) / (float64(elapsed) / 1e9))
+	still, jumped := gt.commitsAt-r.at, r.previous == Unknown && commit != base.commit
 	switch {
+	case base.level && l.lag == 0 && !jumped: // it consumed what was produced
+		return window
 	case r.at == 0 && (l.lag == 0 || settled):
 		return 0
 	case r.at == 0:
 		return nan32
-	case r.before == 0 && still > assumedCommits.Nanoseconds():
+	case r.before == 0 && still > patience:
 		return 0
 	case r.before == 0:
 		return nan32
-	case r.before >= at: // at least two advances within the window
-		return float32(float64(commit-base) / (float64(elapsed) / 1e9))
+	case r.before >= base.at: // at least two advances within the window
+		return window
 	}
 	gap := r.at - r.before
-	if still > 2*gap+assumedCommits.Nanoseconds() {
+	if still > max(3*gap, patience) {
 		return 0
 	}
 	if r.previous < 0 || gap <= 0 {

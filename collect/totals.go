@@ -149,17 +149,17 @@ type MemberTotals struct {
 	Lag                int64   // Unknown when none of its rows is known
 	Unknown            int     // rows without a lag
 	Stale              int     // rows whose numbers are kept from an earlier poll
-	Produced, Consumed float64 // records per second; NaN if not known
-	ProgressAt         int64   // Unix nanoseconds; 0 if not seen
+	Produced, Consumed float64 // records per second, as those of a Group; NaN if not known
+	ProgressAt         int64   // Unix nanoseconds; 0 if not seen since the member is there
 }
 
 // MemberTotals adds the rows up by owner, one element a member. A row with
 // several owners counts for each.
 func (g *Group) MemberTotals() []MemberTotals {
 	out := make([]MemberTotals, len(g.Members))
-	known := make([]int, len(g.Members))
-	for i := range out {
-		out[i].Produced, out[i].Consumed = math.NaN(), math.NaN()
+	known, rates := make([]int, len(g.Members)), make([]rateSum, len(g.Members))
+	for i := range rates {
+		rates[i] = noRates()
 	}
 	for _, gt := range g.Topics {
 		for i := range gt.Committed {
@@ -167,11 +167,18 @@ func (g *Group) MemberTotals() []MemberTotals {
 				continue
 			}
 			for _, m := range gt.owners(i) {
-				known[m] += out[m].add(gt, i)
+				l := gt.lagAt(i)
+				known[m] += out[m].add(l)
+				rates[m].add(gt.rowRates(i, int(gt.Partition(i)), l))
+				// an earlier advance was the one of who had the partition before
+				if gt.ProgressAt != nil && gt.ProgressAt[i] >= g.Members[m].FirstSeenAt.UnixNano() {
+					out[m].ProgressAt = max(out[m].ProgressAt, gt.ProgressAt[i])
+				}
 			}
 		}
 	}
 	for i := range out {
+		out[i].Produced, out[i].Consumed = rates[i].rates()
 		if known[i] == 0 && (out[i].Unknown > 0 || g.hidesWork(&g.Members[i])) {
 			out[i].Lag = Unknown
 		}
@@ -189,15 +196,7 @@ func (g *Group) hidesWork(m *Member) bool {
 	return g.AssignmentStale && len(m.Assigned) == 0
 }
 
-func (m *MemberTotals) add(gt *GroupTopic, i int) (known int) {
-	m.Produced = plus(m.Produced, gt.produced(int(gt.Partition(i))))
-	if gt.Consumed != nil {
-		m.Consumed = plus(m.Consumed, float64(gt.Consumed[i]))
-	}
-	if gt.ProgressAt != nil {
-		m.ProgressAt = max(m.ProgressAt, gt.ProgressAt[i])
-	}
-	l := gt.lagAt(i)
+func (m *MemberTotals) add(l lagged) (known int) {
 	if l.stale {
 		m.Stale++
 	}
@@ -207,15 +206,4 @@ func (m *MemberTotals) add(gt *GroupTopic, i int) (known int) {
 	}
 	m.Lag += l.lag
 	return 1
-}
-
-// plus adds two numbers of which either may be not known.
-func plus(a, b float64) float64 {
-	switch {
-	case math.IsNaN(a):
-		return b
-	case math.IsNaN(b):
-		return a
-	}
-	return a + b
 }

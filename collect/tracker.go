@@ -15,6 +15,7 @@ type tracker struct {
 	seq           uint64
 	transactions  transactions
 	interval      time.Duration // between polls
+	polled        int           // polls of the long window
 	polls         int           // snapshots that were tracked
 	recent        [][]*Topic    // the topics of the newest snapshots, shortWindow of them, the newest last
 	topics        map[string]*topicTimes
@@ -68,9 +69,9 @@ func (t *tracker) meet(id string) {
 		return
 	}
 	if t.clusterID != "" {
-		seq, transactions, interval := t.seq, t.transactions, t.interval
-		*t = *newTracker(t.cluster, t.boot)
-		t.seq, t.transactions, t.interval = seq, transactions, interval // those of this poll
+		fresh := newTracker(t.cluster, t.boot)
+		fresh.seq, fresh.transactions, fresh.interval, fresh.polled = t.seq, t.transactions, t.interval, t.polled // those of this poll
+		*t = *fresh
 	}
 	t.clusterID = id
 }
@@ -115,6 +116,7 @@ func (t *tracker) event(group string, kind EventKind, at time.Time) Event {
 type groupMemory struct {
 	rows     map[string]*rowMemory // by topic
 	counters GroupCounters
+	habit    habit
 	lag      int64 // at the snapshot before
 
 	rebalance rebalanceMemory

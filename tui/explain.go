@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
 	"github.com/klagtop/klagtop/collect"
 )
@@ -123,6 +124,7 @@ func explainGroup(s *scene, r *groupRow) []string {
 		out = append(out, "Its commits could not be read: "+reasonWords(r.CommitsReason)+".")
 	}
 	out = append(out, explainAge(t.Records, t.Age))
+	out = append(out, explainPace(r.Group)...)
 	if f := r.finding; f != nil {
 		out = append(out, s.look.text(f.Code+": "+f.Summary))
 		if f.Advice != "" {
@@ -204,6 +206,29 @@ func explainAge(lag int64, a collect.Age) string {
 		return "The first unread record is about " + seconds(a.Seconds) + " old, give or take " + seconds(a.Error) + "."
 	}
 	return "The first unread record is " + seconds(a.Seconds) + " old."
+}
+
+// explainPace says what the rates are taken over, and where they lead.
+func explainPace(g *collect.Group) []string {
+	var out []string
+	if g.CommitInterval > 0 {
+		out = append(out, fmt.Sprintf("Its commits advance about every %s; one that has not moved for %s stands still.", wholeSeconds(g.CommitInterval.Round(time.Second)), wholeSeconds(g.Window.Round(time.Second))))
+	}
+	switch {
+	case math.IsNaN(g.Consumed) && !math.IsNaN(g.Produced):
+		out = append(out, "How much it consumes is not known yet: some partition has not been seen to commit twice.")
+	case !math.IsNaN(g.Drain):
+		out = append(out, fmt.Sprintf("It consumes %s a second more than is produced: the backlog is gone in %s, if that goes on.", perSecond(g.Consumed-g.Produced), seconds(g.Drain)))
+	}
+	return out
+}
+
+// perSecond is a rate in words.
+func perSecond(r float64) string {
+	if r < 10 {
+		return fmt.Sprintf("%.1f records", r)
+	}
+	return records(int64(math.Round(r)))
 }
 
 func agePart(r collect.SecondsReason) string {

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"cmp"
-	"math"
 
 	"github.com/klagtop/klagtop/collect"
 )
@@ -45,32 +44,19 @@ func topicRows(l *look, g *collect.Group) []*topicRow {
 	out := make([]*topicRow, len(g.Topics))
 	for i, gt := range g.Topics {
 		r := &topicRow{GroupTopic: gt, label: l.name(gt.Topic.Name), totals: gt.TopicTotals(), unassigned: collect.Unknown}
-		r.produced, r.consumed = math.NaN(), math.NaN()
+		r.produced, r.consumed = gt.Rates()
 		if g.Assignment.Unassigned >= 0 {
 			r.unassigned = 0
 		}
-		for j, o := range gt.Owner {
+		for _, o := range gt.Owner {
 			if o < 0 && r.unassigned >= 0 && !gt.Orphaned { // the group's own count, topic by topic
 				r.unassigned++
 			}
-			row := gt.Row(j)
-			r.produced, r.consumed = sum(r.produced, row.Produced), sum(r.consumed, row.Consumed)
 		}
 		r.note = topicNote(r)
 		out[i] = r
 	}
 	return out
-}
-
-// sum adds two rates of which either may be not known.
-func sum(a, b float64) float64 {
-	switch {
-	case math.IsNaN(a):
-		return b
-	case math.IsNaN(b):
-		return a
-	}
-	return a + b
 }
 
 func topicNote(r *topicRow) string {

@@ -23,7 +23,7 @@ type Config struct {
 	Interval   time.Duration // between the starts of two polls; at least 100 ms
 	Timeout    time.Duration // of one poll, and of a one-shot command; above 0
 	StaleAfter time.Duration // how long a number that could not be read again stands; above 0
-	Window     int           // polls that findings are to judge by; at least 2
+	Window     int           // polls of the long window; at least 2
 
 	OffsetsTopic bool // follow __consumer_offsets where it may be read
 	AcceptDenied bool // what this principal may not see is not missed

@@ -24,7 +24,7 @@ func Flags(fs *pflag.FlagSet) {
 
 	fs.Duration("interval", 5*time.Second, "time between two polls, at least 100ms")
 	fs.Duration("timeout", 10*time.Second, "time limit of one poll")
-	fs.Int("window", 12, "`number` of polls that findings are to judge by, at least 2 (rules come later: nothing judges yet)")
+	fs.Int("window", 12, "`number` of polls of the long window, at least 2: a commit that stands for so long, and for three commit intervals, stands still")
 	fs.Duration("stale-after", 5*time.Minute, "how long a number stands that could not be read again")
 	fs.Bool("offsets-topic", false, "read the end of __consumer_offsets (needs READ on it) for exact generations and leaders of classic groups")
 	fs.Bool("accept-denied", false, "what this user may not see is not missed: the document counts as complete")
