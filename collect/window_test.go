@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// paced is a group on one partition that commits every so often, all that is
+// pacing is a group on one partition that commits every so often, all that is
 // there, while records come in.
-func paced(t *testing.T, every time.Duration, produced func(second int) int64, seconds int) *Group {
+func pacing(t *testing.T, every time.Duration, produced func(second int) int64, seconds int) *Group {
 	t.Helper()
 	w := watch(newWorld())
 	w.tr.polled, w.tr.interval = 12, time.Second
@@ -48,7 +48,7 @@ func TestTheLongWindowFollowsTheCommits(t *testing.T) {
 		}, 1200, 0, 15 * time.Second},
 	} {
 		t.Run(c.why, func(t *testing.T) {
-			g := paced(t, c.every, c.produced, c.seconds)
+			g := pacing(t, c.every, c.produced, c.seconds)
 			if g.CommitInterval != c.interval || g.Window != c.window {
 				t.Errorf("commits every %v, a window of %v; want %v, %v", g.CommitInterval, g.Window, c.interval, c.window)
 			}
