@@ -182,6 +182,15 @@ func ParseBroker(s string) (string, error) {
 // connection with INVALID_REQUEST.
 var softwareVersion = regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9.-]{0,253}[a-zA-Z0-9])?$`)
 
+const softwareName = "klagtop"
+
+func (c Config) softwareVersion() string {
+	if !softwareVersion.MatchString(c.Version) {
+		return "unknown"
+	}
+	return c.Version
+}
+
 // options builds the client's options. It fails as Validate does.
 func (c Config) options() ([]kgo.Opt, error) {
 	if err := c.Validate(); err != nil {
@@ -191,14 +200,10 @@ func (c Config) options() ([]kgo.Opt, error) {
 	for i, b := range c.Brokers {
 		seeds[i], _ = ParseBroker(b) // Validate has proved it
 	}
-	version := c.Version
-	if !softwareVersion.MatchString(version) {
-		version = "unknown"
-	}
 	opts := []kgo.Opt{
 		kgo.SeedBrokers(seeds...),
 		kgo.ClientID(orDefault(c.ClientID, DefaultClientID)),
-		kgo.SoftwareNameAndVersion("klagtop", version),
+		kgo.SoftwareNameAndVersion(softwareName, c.softwareVersion()),
 		kgo.Dialer(c.dialer()),
 		kgo.RequestTimeoutOverhead(orDefault(c.RequestTimeout, DefaultRequestTimeout)),
 		// One retry outlives a connection that the broker closed as idle just now. More would spend

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -178,14 +177,20 @@ func explainCertificate(err error) (message, hint string) {
 }
 
 func namesIn(c *x509.Certificate) string {
-	names := slices.Clone(c.DNSNames)
-	for _, ip := range c.IPAddresses {
-		names = append(names, ip.String())
-	}
+	names := namesOf(c)
 	if len(names) == 0 {
 		return "no name at all (its subject does not count)"
 	}
 	return strings.Join(names, ", ")
+}
+
+// namesOf are the names and addresses that a certificate is good for.
+func namesOf(c *x509.Certificate) []string {
+	names := append([]string{}, c.DNSNames...)
+	for _, ip := range c.IPAddresses {
+		names = append(names, ip.String())
+	}
+	return names
 }
 
 func explainAddress(err error) (message, hint string) {

@@ -47,7 +47,7 @@ func (p *poll) lookForHidden() {
 			missed = true
 		} else {
 			for _, g := range resp.(*kmsg.DescribeGroupsResponse).Groups {
-				seen.groups = mayTell(g.ErrorCode, 0, kerr.GroupIDNotFound.Code, kerr.NotCoordinator.Code, kerr.CoordinatorNotAvailable.Code, kerr.CoordinatorLoadInProgress.Code)
+				seen.groups = mayTellGroup(g.ErrorCode)
 			}
 		}
 	}
@@ -55,6 +55,11 @@ func (p *poll) lookForHidden() {
 		seen.at = now.Add(time.Minute - seesFor)
 	}
 	p.sees = seen
+}
+
+// mayTellGroup reads what any broker, coordinator or not, says of a group.
+func mayTellGroup(code int16) collect.Tri {
+	return mayTell(code, 0, kerr.GroupIDNotFound.Code, kerr.NotCoordinator.Code, kerr.CoordinatorNotAvailable.Code, kerr.CoordinatorLoadInProgress.Code)
 }
 
 func mayTell(code int16, yes ...int16) collect.Tri {

@@ -23,10 +23,11 @@ import (
 
 // The passwords of the users that a secure cluster knows, by PLAIN and (from Kafka 3.5 on) by SCRAM-SHA-256 and -512.
 // mon and the client certificate may DESCRIBE every topic and group; lim only the topic "pub" and groups that begin
-// with "ok-". Clients of the plaintext and TLS listeners without SASL are super users.
+// with "ok-"; nil nothing at all. Clients of the plaintext and TLS listeners without SASL are super users.
 const (
 	MonUser, MonPassword = "mon", "mon-secret"
 	LimUser, LimPassword = "lim", "lim-secret"
+	NilUser, NilPassword = "nil", "nil-secret"
 )
 
 var secureListeners = []string{"SASL_PLAINTEXT", "SASL_SSL", "SSL", "MTLS"}
@@ -127,7 +128,8 @@ func (s *Security) properties() map[string]string {
 	}
 	for _, listener := range []string{"sasl_plaintext", "sasl_ssl"} {
 		p["listener.name."+listener+".plain.sasl.jaas.config"] = fmt.Sprintf(
-			"org.apache.kafka.common.security.plain.PlainLoginModule required user_%s=%q user_%s=%q;", MonUser, MonPassword, LimUser, LimPassword)
+			"org.apache.kafka.common.security.plain.PlainLoginModule required user_%s=%q user_%s=%q user_%s=%q;",
+			MonUser, MonPassword, LimUser, LimPassword, NilUser, NilPassword)
 		for _, mechanism := range []string{"scram-sha-256", "scram-sha-512"} {
 			p["listener.name."+listener+"."+mechanism+".sasl.jaas.config"] = "org.apache.kafka.common.security.scram.ScramLoginModule required;"
 		}
@@ -148,6 +150,7 @@ func (s *Security) createUsers(ctx context.Context, c *Cluster) error {
 			altered, err := adm.AlterUserSCRAMs(ctx, nil, []kadm.UpsertSCRAM{
 				{User: MonUser, Mechanism: mechanism, Iterations: 4096, Password: MonPassword},
 				{User: LimUser, Mechanism: mechanism, Iterations: 4096, Password: LimPassword},
+				{User: NilUser, Mechanism: mechanism, Iterations: 4096, Password: NilPassword},
 			})
 			if err := errors.Join(err, altered.Error()); err != nil {
 				return fmt.Errorf("create SCRAM users: %w", err)
