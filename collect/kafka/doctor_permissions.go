@@ -52,7 +52,7 @@ const (
 	opRead            = "READ"
 )
 
-const offsetsTopic = "__consumer_offsets"
+const commitsTopic = "__consumer_offsets"
 
 // scope is names that a pattern of the user's selects, as far as an ACL can
 // say it: one, those with a prefix, or all.
@@ -206,7 +206,7 @@ func (x *examination) askGroups(ctx context.Context) {
 // done to them.
 func (x *examination) askTopics(ctx context.Context) {
 	x.topics = map[string]collect.Tri{}
-	names := []string{x.unused, offsetsTopic}
+	names := []string{x.unused, commitsTopic}
 	for _, s := range scopesOf(x.o.Filter.Topics) {
 		if p := s.probe(x.unused); !slices.Contains(names, p) {
 			names = append(names, p)
