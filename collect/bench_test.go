@@ -69,12 +69,15 @@ func newBed() *bed {
 func (b *bed) step() {
 	b.now = b.now.Add(time.Second)
 	b.ends += 100
-	for _, cs := range b.commits {
-		for _, c := range cs {
-			for p := range c.Offsets {
-				c.Offsets[p] = b.ends - 10
+	for i := range b.commits {
+		cs := slices.Clone(b.commits[i]) // snapshots keep those that were given
+		for k := range cs {
+			cs[k].Offsets = make([]int64, b.partitions)
+			for p := range cs[k].Offsets {
+				cs[k].Offsets[p] = b.ends - 10
 			}
 		}
+		b.commits[i] = cs
 	}
 }
 

@@ -48,6 +48,8 @@ type topicDraft struct {
 	read   []bool // by partition: this poll has a log end
 	kept   []bool // by partition: numbers carried over from prev
 	keeps  bool   // some are
+	whole  bool   // every partition is needed
+	stands bool   // its numbers are those of prev
 }
 
 // groupDraft is a group while its numbers come in.
@@ -57,10 +59,11 @@ type groupDraft struct {
 	prev    *Group
 	commits []TopicCommits
 	at      time.Time
-	why     Reason // why commits were not read
-	asked   bool   // commits were read or were found unreadable
-	hidden  bool   // left out of the snapshot: no row passes the filter
-	laid    bool   // Layout has given it its rows
+	why     Reason   // why commits were not read
+	asked   bool     // commits were read or were found unreadable
+	hidden  bool     // left out of the snapshot: no row passes the filter
+	laid    bool     // Layout has given it its rows
+	repeat  answered // whether these are made of the same as in prev
 }
 
 // NewBuilder starts a snapshot; prev is the newest finished one, or nil.
@@ -195,7 +198,8 @@ func (b *Builder) clock(t time.Time) time.Time {
 }
 
 // TopicCommits are a group's commits on one topic. The slices are of equal
-// length; the builder keeps none of them.
+// length and are not changed any more: snapshots keep them, and know from the
+// same slice in two polls that nothing has moved.
 type TopicCommits struct {
 	Topic      string
 	Partitions []int32
@@ -212,7 +216,7 @@ func (b *Builder) AddCommits(group string, at time.Time, commits []TopicCommits)
 	}
 	d.commits, d.at, d.why, d.asked = commits, at, ReasonNone, true
 	b.clock(at)
-	d.laid = false // read once more after Layout
+	d.laid, d.repeat, d.source = false, notLooked, nil // read once more after Layout
 }
 
 // CommitsUnread says that a group's commits could not be read.
@@ -229,6 +233,14 @@ func (b *Builder) MissingTopics() []string {
 	seen := map[string]bool{}
 	for _, d := range b.groups {
 		if d.laid {
+			continue
+		}
+		if d.repeats() {
+			for _, gt := range d.prev.Topics {
+				if b.topics[gt.Topic.Name] == nil {
+					seen[gt.Topic.Name] = true
+				}
+			}
 			continue
 		}
 		for _, use := range d.uses().list {
@@ -255,7 +267,7 @@ func (b *Builder) Layout() {
 	}
 	sort.Slice(b.order, func(i, j int) bool { return b.order[i].Name < b.order[j].Name })
 	for _, d := range b.order {
-		if !d.laid {
+		if !d.laid && !b.repeat(d) {
 			b.layoutGroup(d)
 		}
 	}

@@ -124,6 +124,7 @@ func (b *Builder) Finish(at time.Time, took time.Duration) *Snapshot {
 	for _, d := range b.topics {
 		if d.any {
 			b.finishTopic(d)
+			d.compare()
 			s.Topics = append(s.Topics, d.Topic)
 		}
 	}
@@ -137,7 +138,7 @@ func (b *Builder) Finish(at time.Time, took time.Duration) *Snapshot {
 		d.firstSeen(at)
 		g := d.Group
 		g.Produced, g.Consumed, g.Drain = math.NaN(), math.NaN(), math.NaN()
-		g.sum()
+		b.sumAgain(d)
 		s.Groups = append(s.Groups, g)
 	}
 	s.Complete = s.Reached && b.complete()
@@ -203,6 +204,8 @@ func (b *Builder) keepRows(d *groupDraft) {
 	for _, gt := range d.Topics {
 		if t := b.topics[gt.Topic.Name]; !gt.apart && (t.keeps || gt.CommitReason != nil) && d.prev != nil {
 			was, _ := d.prev.Topic(t.Name)
+			d.source = nil
+			gt.own()
 			for i := range gt.Committed {
 				p := int(gt.Partition(i))
 				switch {

@@ -46,6 +46,7 @@ func (b *Builder) layoutGroup(d *groupDraft) {
 		b.need(gt)
 	}
 	d.hidden = len(d.Topics) == 0 && b.opts.Filter.FiltersTopics()
+	b.remember(d, uses)
 }
 
 // topic finds a topic's draft. One that nothing was said of is missing.
@@ -96,6 +97,10 @@ func (b *Builder) rows(gt *GroupTopic, d *groupDraft, use *topicUse, kept bool) 
 	gt.Parts, gt.commitsAt = parts, d.CommitsAt.UnixNano()
 	if d.CommitsAt.IsZero() {
 		gt.commitsAt = 0
+	}
+	if old == nil && use.commits != nil && gt.takeCommits(use.commits, n) {
+		gt.Owner = unowned(n)
+		return true
 	}
 	both := make([]int32, 2*n)
 	gt.Committed, gt.CommitEpoch, gt.Owner = make([]int64, n), both[:n:n], both[n:]
@@ -258,10 +263,14 @@ func (gt *GroupTopic) owned() bool {
 func (b *Builder) need(gt *GroupTopic) {
 	d := b.topics[gt.Topic.Name]
 	d.any = true
+	if d.whole {
+		return
+	}
 	if gt.Parts == nil {
 		for p := range d.needed {
 			d.needed[p] = true
 		}
+		d.whole = len(d.needed) > 0
 		return
 	}
 	for _, p := range gt.Parts {

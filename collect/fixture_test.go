@@ -2,7 +2,10 @@ package collect
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"reflect"
+	"slices"
 	"testing"
 	"time"
 )
@@ -30,6 +33,7 @@ type fakeGroup struct {
 	facts         GroupFacts
 	commits       map[string]map[int32]int64
 	commitsUnread Reason
+	told          []TopicCommits // last
 }
 
 // world is a pretended cluster: a test changes it and polls again.
@@ -174,13 +178,19 @@ func (w *world) giveCommits(b *Builder, name string, g *fakeGroup) {
 		return
 	}
 	var cs []TopicCommits
-	for topic, ps := range g.commits {
+	for _, topic := range slices.Sorted(maps.Keys(g.commits)) {
 		c := TopicCommits{Topic: topic}
-		for p, o := range ps {
-			c.Partitions, c.Offsets, c.Epochs = append(c.Partitions, p), append(c.Offsets, o), append(c.Epochs, 0)
+		for _, p := range slices.Sorted(maps.Keys(g.commits[topic])) {
+			c.Partitions, c.Offsets, c.Epochs = append(c.Partitions, p), append(c.Offsets, g.commits[topic][p]), append(c.Epochs, 0)
+		}
+		for _, last := range g.told { // as a source does: what has not moved is the same slice
+			if reflect.DeepEqual(last, c) {
+				c = last
+			}
 		}
 		cs = append(cs, c)
 	}
+	g.told = cs
 	b.AddCommits(name, w.now, cs)
 }
 

@@ -94,6 +94,9 @@ type Group struct {
 	// A commit that did not move within it stands still.
 	Window   time.Duration
 	Counters GroupCounters
+
+	source  *rowSource // nil where the next snapshot must lay the rows out anew
+	settled settled
 }
 
 // Generation is a classic group's generation or another group's epoch.
