@@ -206,6 +206,7 @@ type TopicCommits struct {
 	Offsets    []int64 // negative: no commit
 	Epochs     []int32 // leader epoch of the commit, -1 if not told
 	Reasons    []Reason
+	Times      []int64 // when each was committed, Unix nanoseconds, 0 where that is not known; nil without any
 }
 
 // AddCommits gives the whole set of a group's commits.

@@ -116,6 +116,7 @@ func (b *Builder) rows(gt *GroupTopic, d *groupDraft, use *topicUse, kept bool) 
 		for i := range n {
 			if j := old.RowOf(gt.Partition(i)); j >= 0 {
 				gt.Committed[i], gt.CommitEpoch[i] = old.Committed[j], old.CommitEpoch[j]
+				gt.setCommittedAt(i, old.CommittedAt, j)
 			}
 		}
 	case use.commits != nil:
@@ -143,8 +144,20 @@ func (gt *GroupTopic) setCommits(c *TopicCommits, was *GroupTopic) {
 		}
 		if c.Offsets[k] >= 0 {
 			gt.Committed[i], gt.CommitEpoch[i] = c.Offsets[k], c.Epochs[k]
+			gt.setCommittedAt(i, c.Times, k)
 		}
 	}
+}
+
+// setCommittedAt gives row i the kth of these times, if there are any.
+func (gt *GroupTopic) setCommittedAt(i int, times []int64, k int) {
+	if times == nil || times[k] == 0 {
+		return
+	}
+	if gt.CommittedAt == nil {
+		gt.CommittedAt = make([]int64, gt.Rows())
+	}
+	gt.CommittedAt[i] = times[k]
 }
 
 // keepCommit gives row i the commit it had before, or none; was may be nil.
@@ -155,6 +168,7 @@ func (gt *GroupTopic) keepCommit(i int, was *GroupTopic) {
 	}
 	if j := was.RowOf(gt.Partition(i)); j >= 0 {
 		gt.Committed[i], gt.CommitEpoch[i] = was.Committed[j], was.CommitEpoch[j]
+		gt.setCommittedAt(i, was.CommittedAt, j)
 	}
 }
 

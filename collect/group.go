@@ -186,6 +186,11 @@ type GroupTopic struct {
 	// could, or none (then Group.CommitsReason says why).
 	CommitReason []Reason
 
+	// CommittedAt is when each commit was made, Unix nanoseconds by the broker's
+	// clock, 0 where that is not known; nil without any. Only the offsets topic
+	// tells it.
+	CommittedAt []int64
+
 	Owner []int32 // index into Group.Members, -1 without an owner
 	// MoreOwners has all owners of rows that have several.
 	MoreOwners map[int][]int32

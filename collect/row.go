@@ -30,6 +30,7 @@ type Row struct {
 	Headroom           float64 // seconds; NaN if not known
 	Produced, Consumed float64 // records per second; NaN if not known
 	ProgressAt         time.Time
+	CommittedAt        time.Time // of the commit, by the broker's clock; zero if not known
 	AsOf               time.Time // zero if never read
 	Owner              int32     // index into Group.Members, -1 without one
 	Owners             []int32   // all of them, where there are several
@@ -64,6 +65,9 @@ func (gt *GroupTopic) Row(i int) Row {
 	}
 	if gt.ProgressAt != nil && gt.ProgressAt[i] > 0 {
 		r.ProgressAt = time.Unix(0, gt.ProgressAt[i])
+	}
+	if gt.CommittedAt != nil && gt.CommittedAt[i] > 0 {
+		r.CommittedAt = time.Unix(0, gt.CommittedAt[i])
 	}
 	r.Age = gt.age(i, l)
 	return r

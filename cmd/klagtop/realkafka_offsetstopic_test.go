@@ -63,6 +63,30 @@ func TestTheOffsetsTopicHasTheGenerationOfTheMembers(t *testing.T) {
 	second.LeaveGroup()
 	agrees(first)
 
+	// Commits have the time at which the coordinator took them.
+	before := time.Now().Add(-time.Second)
+	if err := first.CommitRecords(t.Context(), &kgo.Record{Topic: topic, Partition: 2, Offset: 6, LeaderEpoch: -1}); err != nil {
+		t.Fatal(err)
+	}
+	w.until(t, "the time of the commit, and of no other", func(d *document.Document) bool {
+		dates := 0
+		g := group(d, name)
+		if g == nil {
+			return false
+		}
+		for _, p := range g.Partitions {
+			if p.CommittedAt == nil {
+				continue
+			}
+			at, err := time.Parse(time.RFC3339Nano, *p.CommittedAt)
+			if err != nil || p.Partition != 2 || *p.Committed != 7 || at.Before(before) || at.After(time.Now().Add(time.Second)) {
+				t.Errorf("partition %d, committed %d at %s", p.Partition, *p.Committed, *p.CommittedAt)
+			}
+			dates++
+		}
+		return dates == 1
+	})
+
 	// A one-shot command reads far enough back to know it, too.
 	o := klagtop(t, "describe", "-o", "json", "--brokers", c.Bootstrap(), "--group", name, "--offsets-topic", "--timeout", "1m")
 	if o.code != 0 {

@@ -234,7 +234,7 @@ func (p *poll) takeCommits(f *fetched) {
 		// deleted since, or not to be seen
 		commits = slices.DeleteFunc(slices.Clone(commits), unnamed)
 	}
-	p.b.AddCommits(f.group, f.at, commits)
+	p.b.AddCommits(f.group, f.at, p.tail.date(f.group, commits))
 }
 
 // commitProblems tells of the commits that could not be read, as far as that is

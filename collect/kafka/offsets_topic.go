@@ -1,7 +1,6 @@
 package kafka
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -46,13 +45,13 @@ type offsetsTopic struct {
 
 	mu     sync.Mutex
 	cl     *kgo.Client // nil while it does not run
-	groups map[string]*journal
+	groups map[string]*recorded
 	next   map[int32]int64 // offset after the newest record, by partition
 	moved  chan struct{}   // closed and replaced with every answer
 }
 
 func newOffsetsTopic(f collect.Filter) *offsetsTopic {
-	return &offsetsTopic{filter: f, groups: map[string]*journal{}, next: map[int32]int64{}, moved: make(chan struct{})}
+	return &offsetsTopic{filter: f, groups: map[string]*recorded{}, next: map[int32]int64{}, moved: make(chan struct{})}
 }
 
 // followOffsetsTopic starts the tail where it does not run and can.
@@ -142,7 +141,7 @@ func (t *offsetsTopic) start(s *Source) error {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		// What was told may be undone unseen until it runs again.
-		t.cl, t.groups, t.next = nil, map[string]*journal{}, map[int32]int64{}
+		t.cl, t.groups, t.next = nil, map[string]*recorded{}, map[int32]int64{}
 	})
 	return nil
 }
@@ -179,14 +178,32 @@ func (t *offsetsTopic) take(fetches kgo.Fetches) {
 }
 
 func (t *offsetsTopic) note(key, value []byte) {
-	name, j, ok := decodeGroupRecord(key, value)
-	switch {
-	case !ok || !t.filter.Group(name):
-	case j == nil:
-		delete(t.groups, name)
-	default:
-		t.groups[name] = j
+	if name, j, ok := decodeGroupRecord(key, value); ok && t.filter.Group(name) {
+		t.of(name).journal = j
 	}
+	if name, topic, p, d, ok := decodeCommitRecord(key, value); ok && t.filter.Group(name) && t.filter.Topic(topic) {
+		c := t.of(name).commits
+		if int(p) >= len(c[topic]) {
+			c[topic] = append(c[topic], make([]dated, int(p)+1-len(c[topic]))...)
+		}
+		c[topic][p] = d
+	}
+}
+
+func (t *offsetsTopic) of(group string) *recorded {
+	g := t.groups[group]
+	if g == nil {
+		g = &recorded{commits: map[string][]dated{}}
+		t.groups[group] = g
+	}
+	return g
+}
+
+// recorded is what records told of a group.
+type recorded struct {
+	journal *journal           // nil where nothing is known of it as a classic group
+	commits map[string][]dated // by topic and partition; time 0 where nothing is known
+	unknown int                // polls in which the source had no such group
 }
 
 // await waits until the tail has come to these ends, or ctx ends.
@@ -216,7 +233,10 @@ func (t *offsetsTopic) amend(f *collect.GroupFacts) {
 		return
 	}
 	t.mu.Lock()
-	j := t.groups[f.Name]
+	var j *journal
+	if g := t.groups[f.Name]; g != nil {
+		j = g.journal
+	}
 	t.mu.Unlock()
 	if j == nil || !j.matches(f.Members) || int64(j.generation) < f.Generation.Value {
 		return
@@ -232,63 +252,40 @@ func (t *offsetsTopic) prune(known map[string]*group) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for name, j := range t.groups {
+	for name, g := range t.groups {
 		if known[name] != nil {
-			j.unknown = 0
-		} else if j.unknown++; j.unknown > keptUnknown {
+			g.unknown = 0
+		} else if g.unknown++; g.unknown > keptUnknown {
 			delete(t.groups, name)
 		}
 	}
 }
 
-// journal is a classic group as its coordinator wrote it down last.
-type journal struct {
-	generation int32
-	leader     string   // member id
-	members    []string // ids, sorted
-	unknown    int      // polls in which the source had no such group
-}
-
-func (j *journal) matches(members []collect.Member) bool {
-	if len(members) != len(j.members) {
-		return false
+// date adds the times of commits that records told of. A record of another
+// offset is of a commit before or after, or of a transaction that was aborted.
+func (t *offsetsTopic) date(group string, commits []collect.TopicCommits) []collect.TopicCommits {
+	if t == nil {
+		return commits
 	}
-	for i := range members {
-		if _, ok := slices.BinarySearch(j.members, members[i].ID); !ok {
-			return false
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	g := t.groups[group]
+	if g == nil || len(g.commits) == 0 {
+		return commits
+	}
+	commits = slices.Clone(commits) // the arrays behind it are those of the next poll, too
+	for i := range commits {
+		c := &commits[i]
+		known := g.commits[c.Topic]
+		if known == nil {
+			continue
+		}
+		c.Times = make([]int64, len(c.Partitions))
+		for k, p := range c.Partitions {
+			if int(p) < len(known) && known[p].offset == c.Offsets[k] {
+				c.Times[k] = known[p].at
+			}
 		}
 	}
-	return true
-}
-
-// decodeGroupRecord reads a record of the offsets topic. ok is false for what
-// is not about a classic group: commits, KIP-848 groups, versions to come. A nil
-// journal says that nothing is told of the group any more: it is gone, or has
-// become another type's. Generation 0 without a protocol type is a group that
-// is being born.
-func decodeGroupRecord(key, value []byte) (name string, j *journal, ok bool) {
-	const groupKeyVersion = 2
-	if len(key) < 2 || key[0] != 0 || key[1] != groupKeyVersion {
-		return "", nil, false
-	}
-	var k kmsg.GroupMetadataKey
-	if k.ReadFrom(key) != nil {
-		return "", nil, false
-	}
-	if value == nil {
-		return k.Group, nil, true
-	}
-	var v kmsg.GroupMetadataValue
-	if v.ReadFrom(value) != nil || v.Version < 0 || v.Version > 4 {
-		return k.Group, nil, true // of a form that is not known: the old word on it does not hold any more
-	}
-	if v.ProtocolType == "" || v.Generation < 0 {
-		return k.Group, nil, true
-	}
-	j = &journal{generation: v.Generation, leader: text(v.Leader), members: make([]string, len(v.Members))}
-	for i := range v.Members {
-		j.members[i] = v.Members[i].MemberID
-	}
-	slices.SortFunc(j.members, cmp.Compare)
-	return k.Group, j, true
+	return commits
 }

@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -89,6 +90,33 @@ func TestTheOffsetsTopicForgetsGroups(t *testing.T) {
 	}
 }
 
+// A commit's time is that of the record with the same offset, and of no other.
+func TestTheOffsetsTopicDatesCommits(t *testing.T) {
+	key := kmsg.NewOffsetCommitKey()
+	key.Version, key.Group, key.Topic = 1, "g", "ticks"
+	record := func(p int32, offset, ms int64) (k, v []byte) {
+		value := kmsg.NewOffsetCommitValue()
+		value.Version, value.Offset, value.CommitTimestamp = 3, offset, ms
+		key.Partition = p
+		return key.AppendTo(nil), value.AppendTo(nil)
+	}
+	tail := newOffsetsTopic(collect.Filter{})
+	for p, offset := range []int64{10, 20, 30, 40} {
+		tail.note(record(int32(p), offset, 1000+int64(p)))
+	}
+	tail.note(record(3, 41, 2000))
+	gone, _ := record(2, 0, 0)
+	tail.note(gone, nil)
+	commits := []collect.TopicCommits{{Topic: "ticks", Partitions: []int32{0, 1, 2, 3, 4}, Offsets: []int64{10, 21, 30, 41, 50}}, {Topic: "other", Partitions: []int32{0}, Offsets: []int64{10}}}
+	got := tail.date("g", commits)
+	if want := []int64{1000e6, 0, 0, 2000e6, 0}; !slices.Equal(got[0].Times, want) || got[1].Times != nil {
+		t.Errorf("got %v and %v, want %v and none", got[0].Times, got[1].Times, want)
+	}
+	if commits[0].Times != nil {
+		t.Error("the group's own commits were changed")
+	}
+}
+
 func FuzzOffsetsTopicRecord(f *testing.F) {
 	f.Add(groupKey("g"), groupValue(3, "consumer", 7, "a", "b"))
 	f.Add(groupKey(""), groupValue(0, "", -1))
@@ -98,6 +126,9 @@ func FuzzOffsetsTopicRecord(f *testing.F) {
 		_, j, ok := decodeGroupRecord(key, value)
 		if j != nil && (!ok || j.generation < 0) {
 			t.Errorf("%+v, %v", j, ok)
+		}
+		if _, _, p, d, ok := decodeCommitRecord(key, value); p < 0 || p > partitionLimit || d.at < 0 || !ok && d.at != 0 {
+			t.Errorf("partition %d, %+v, %v", p, d, ok)
 		}
 	})
 }

@@ -136,6 +136,9 @@ func (e *rowEncoder) append(b []byte, r *collect.Row) []byte {
 	b = appendFloat(append(b, `,"consumed":`...), r.Consumed)
 	b = append(b, `},"progress_at":`...)
 	b = appendTime(b, r.ProgressAt, &e.progress, &e.progText)
+	if !r.CommittedAt.IsZero() {
+		b = appendString(append(b, `,"committed_at":`...), timestamp(r.CommittedAt))
+	}
 	b = e.appendOwners(append(b, `,"member_id":`...), r)
 	b = appendCount(append(b, `,"leader":`...), int64(r.Leader))
 	b = append(b, `,"as_of":`...)

@@ -196,6 +196,7 @@ type Partition struct {
 	HeadroomSeconds *float64 `json:"headroom_seconds"`
 	Rates           Rates    `json:"rates"`
 	ProgressAt      *string  `json:"progress_at"`
+	CommittedAt     *string  `json:"committed_at,omitempty"` // there only where the offsets topic told it
 	MemberID        string   `json:"member_id"`
 	MemberIDs       []string `json:"member_ids,omitempty"`
 	Leader          *int32   `json:"leader"`
