@@ -227,9 +227,9 @@ func (b *Builder) CommitsUnread(group string, why Reason) {
 	}
 }
 
-// MissingTopics lists the topics that groups without rows yet refer to and
-// Metadata did not mention: it takes a question by name to tell denied from
-// deleted.
+// MissingTopics lists the topics that groups without rows yet refer to, or had
+// rows on in the snapshot before, and Metadata did not mention: it takes a
+// question by name to tell denied from deleted.
 func (b *Builder) MissingTopics() []string {
 	seen := map[string]bool{}
 	for _, d := range b.groups {
@@ -248,6 +248,13 @@ func (b *Builder) MissingTopics() []string {
 			name := use.name
 			if b.topics[name] == nil && b.opts.Filter.Topic(name) {
 				seen[name] = true
+			}
+		}
+	}
+	if b.prev != nil { // and those that no group refers to any more: are they gone?
+		for _, t := range b.prev.Topics {
+			if b.topics[t.Name] == nil && !t.Reason.final() {
+				seen[t.Name] = true
 			}
 		}
 	}

@@ -126,8 +126,11 @@ func (b *Builder) Finish(at time.Time, took time.Duration) *Snapshot {
 			b.finishTopic(d)
 			d.compare()
 			s.Topics = append(s.Topics, d.Topic)
+		} else if d.Reason == ReasonTopicMissing {
+			s.gone = append(s.gone, d.Name)
 		}
 	}
+	sort.Strings(s.gone)
 	sort.Slice(s.Topics, func(i, j int) bool { return s.Topics[i].Name < s.Topics[j].Name })
 	for _, d := range b.order {
 		if d.hidden {

@@ -157,6 +157,7 @@ func (c *Collector) Once(ctx context.Context) *Update {
 		c.searchTimes(ctx, s)
 	}
 	c.lookForMarkers(ctx, s)
+	c.lookForCuts(ctx, s)
 	return c.finish(s)
 }
 
@@ -171,6 +172,7 @@ func (c *Collector) poll(ctx context.Context, started time.Time) {
 		c.searchFirst(pctx, s)
 	}
 	c.lookForMarkers(pctx, s)
+	c.lookForCuts(pctx, s)
 	cancel()
 	if ctx.Err() != nil {
 		return // what a poll that was told to stop has read is no answer

@@ -85,11 +85,12 @@ type MemberRef struct {
 	MemberID, ClientID, Host, InstanceID string
 }
 
-// OffsetChange is a commit that moved other than by consuming.
+// OffsetChange is a commit that moved other than by consuming, or below which
+// the log was cut: To is then where.
 type OffsetChange struct {
 	Topic     string
 	Partition int32
-	From, To  int64
+	From, To  int64 // NoCommit where there was, or is, none
 }
 
 // Move is a partition that changed hands; From and To are member ids, "" for none.

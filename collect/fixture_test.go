@@ -33,7 +33,8 @@ type fakeGroup struct {
 	facts         GroupFacts
 	commits       map[string]map[int32]int64
 	commitsUnread Reason
-	told          []TopicCommits // last
+	told          []TopicCommits           // last
+	epochs        map[topicPartition]int32 // of commits; 0 where not named
 }
 
 // world is a pretended cluster: a test changes it and polls again.
@@ -108,6 +109,20 @@ func (g *fakeGroup) commit(topic string, p int32, offset int64) *fakeGroup {
 	return g
 }
 
+// set commits as an administrator does: without a leader epoch.
+func (g *fakeGroup) set(topic string, p int32, offset int64) *fakeGroup {
+	return g.commitIn(-1, topic, p, offset)
+}
+
+// commitIn commits with a leader epoch.
+func (g *fakeGroup) commitIn(epoch int32, topic string, p int32, offset int64) *fakeGroup {
+	if g.epochs == nil {
+		g.epochs = map[topicPartition]int32{}
+	}
+	g.epochs[topicPartition{topic, p}] = epoch
+	return g.commit(topic, p, offset)
+}
+
 // member is a classic member that subscribes to what it is assigned.
 func member(client string, assigned ...TopicPartitions) Member {
 	m := Member{ID: client + "-uuid", ClientID: client, Host: "/10.0.0.1", Epoch: -1, Generation: -1, Assigned: assigned, Decode: DecodeOK, Subscribed: []string{}}
@@ -168,6 +183,11 @@ func (w *world) builder() *Builder {
 	for name, g := range w.groups {
 		w.giveCommits(b, name, g)
 	}
+	for _, name := range b.MissingTopics() {
+		if w.keepTopics == nil {
+			b.TopicUnread(name, ReasonTopicMissing)
+		}
+	}
 	b.Layout()
 	return b
 }
@@ -181,7 +201,8 @@ func (w *world) giveCommits(b *Builder, name string, g *fakeGroup) {
 	for _, topic := range slices.Sorted(maps.Keys(g.commits)) {
 		c := TopicCommits{Topic: topic}
 		for _, p := range slices.Sorted(maps.Keys(g.commits[topic])) {
-			c.Partitions, c.Offsets, c.Epochs = append(c.Partitions, p), append(c.Offsets, g.commits[topic][p]), append(c.Epochs, 0)
+			c.Partitions, c.Offsets = append(c.Partitions, p), append(c.Offsets, g.commits[topic][p])
+			c.Epochs = append(c.Epochs, g.epochs[topicPartition{topic, p}])
 		}
 		for _, last := range g.told { // as a source does: what has not moved is the same slice
 			if reflect.DeepEqual(last, c) {

@@ -132,7 +132,7 @@ type GroupCounters struct {
 	Consumed        int64 // records by which commits advanced
 	Overtaken       int64 // records that retention took before they were read
 	JumpsBack       int64 // commits moved backwards
-	JumpsForward    int64 // commits moved past the log end
+	JumpsForward    int64 // commits set forward over unread records, or past the log end
 }
 
 // Rebalancing reports whether the group is between two assignments.
@@ -194,6 +194,10 @@ type GroupTopic struct {
 	Owner []int32 // index into Group.Members, -1 without an owner
 	// MoreOwners has all owners of rows that have several.
 	MoreOwners map[int][]int32
+
+	// CutAt has, for rows below whose commit the log was cut, the offset at
+	// which it was; nil without any. An unclean election took what lay between.
+	CutAt map[int]int64
 
 	// Subscribed is true when some member subscribes to the topic, or when
 	// subscriptions are not known.

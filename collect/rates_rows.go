@@ -12,6 +12,10 @@ type rowMemory struct {
 	rows   []rowPast // by partition
 	recent [shortWindow]pastRows
 	polls  int // how many of recent are filled, the newest first
+
+	epochs []int32         // of the newest commits, by row
+	remade time.Time       // when the topic was seen to be made anew; zero if it was not
+	jumps  map[int32]int64 // when commits jumped within recent, by partition, Unix nanoseconds
 }
 
 // rowPast is a row's newest commit and when it and the one before advanced.
@@ -48,6 +52,9 @@ func (past *rowMemory) base(p int32) (rowBase, bool) {
 	for k := past.polls - 1; k >= 0; k-- {
 		r := &past.recent[k]
 		j := r.rowOf(p)
+		if r.at < past.jumps[p] {
+			continue
+		}
 		if j >= 0 && r.committed[j] >= 0 && r.topic.endReason(int(p)) == ReasonNone && reasonAt(r.unread, j) == ReasonNone {
 			return rowBase{r.committed[j], r.at, r.committed[j] == r.topic.LogEnd[p]}, true
 		}
@@ -56,10 +63,13 @@ func (past *rowMemory) base(p int32) (rowBase, bool) {
 }
 
 // past finds a group-topic's memory; a topic made anew starts anew.
-func (m *groupMemory) past(gt *GroupTopic) *rowMemory {
+func (m *groupMemory) past(gt *GroupTopic, now time.Time) *rowMemory {
 	past := m.rows[gt.Topic.Name]
 	if past == nil || past.id != gt.Topic.ID {
 		past = &rowMemory{id: gt.Topic.ID}
+		if seen, ok := m.topics[gt.Topic.Name]; ok && seen.remade(gt.Topic) {
+			past.remade = now
+		}
 		m.rows[gt.Topic.Name] = past
 	}
 	// Partitions beyond the topic's count have no numbers to remember, and an
@@ -77,15 +87,17 @@ func (m *groupMemory) past(gt *GroupTopic) *rowMemory {
 func (past *rowMemory) keep(gt *GroupTopic) {
 	copy(past.recent[1:], past.recent[:])
 	past.recent[0] = pastRows{gt.Topic, gt.Parts, gt.Committed, gt.CommitReason, gt.commitsAt}
+	past.epochs = gt.CommitEpoch
 	past.polls = min(past.polls+1, shortWindow)
 }
 
 // rateGroup works out a group's rates, progress, age and counters, in one
-// pass over its rows.
-func (t *tracker) rateGroup(g *Group, m *groupMemory, s *Snapshot) {
+// pass over its rows, and gives the commits that moved other than by consuming.
+func (t *tracker) rateGroup(g *Group, m *groupMemory, s *Snapshot) []shift {
 	m.habit.room = gapsAPoll
 	r := rater{
-		group: g, memory: m, committed: g.committed(), idle: g.MembersKnown && len(g.Members) == 0 && g.ProtocolType != "",
+		group: g, memory: m, judge: m.judge(g, &t.cuts, s.TakenAt), committed: g.committed(),
+		idle:  g.MembersKnown && len(g.Members) == 0 && g.ProtocolType != "",
 		still: m.habit.still().Nanoseconds(), sum: noRates(), rates: make([]rateSum, len(g.Members)),
 	}
 	// While the habit is only assumed, a commit that never moved is that of a
@@ -99,7 +111,7 @@ func (t *tracker) rateGroup(g *Group, m *groupMemory, s *Snapshot) {
 		r.rates[i] = noRates()
 	}
 	for _, gt := range g.Topics {
-		past := m.past(gt)
+		past := m.past(gt, s.TakenAt)
 		past.seen = t.polls
 		r.topic(gt, past)
 		past.keep(gt)
@@ -121,12 +133,14 @@ func (t *tracker) rateGroup(g *Group, m *groupMemory, s *Snapshot) {
 			g.Drain = drain
 		}
 	}
+	return r.judge.finish(&m.counters)
 }
 
 // rater is the one pass over a group's rows.
 type rater struct {
 	group     *Group
 	memory    *groupMemory
+	judge     jumpJudge
 	committed bool  // the group has a commit
 	watched   bool  // for long enough that a commit which never moved is still
 	idle      bool  // nobody is there to commit
@@ -154,7 +168,12 @@ func (r *rater) topic(gt *GroupTopic, past *rowMemory) {
 			row := &past.rows[p]
 			if !l.stale && l.lag >= 0 {
 				r.memory.counters.add(gt, last, i, p)
-				row.advance(gt, i, l, r.memory)
+				if c := gt.Committed[i]; (c != row.commit || l.ahead > 0) && r.judge.judge(gt, past, i, p, l) {
+					row.jump(gt, i, l)
+					past.jumped(int32(p), gt.commitsAt)
+				} else {
+					row.advance(gt, i, l, r.memory)
+				}
 				gt.Consumed[i] = row.rate(gt, past, i, l, settled, r.still)
 			}
 			gt.ProgressAt[i] = row.at
@@ -196,19 +215,10 @@ func (n *GroupCounters) add(gt *GroupTopic, last *pastRows, i, p int) {
 	}
 }
 
-// advance takes a freshly read row into its memory. A commit that moved
-// backwards, or past the log end, is a jump and no progress.
+// advance takes a freshly read row into its memory.
 func (r *rowPast) advance(gt *GroupTopic, i int, l lagged, m *groupMemory) {
 	commit, n := gt.Committed[i], &m.counters
-	switch {
-	case r.commit == Unknown || commit < 0:
-	case r.commit >= 0 && commit < r.commit:
-		n.JumpsBack++
-		r.before, r.previous = 0, Unknown
-	case commit > r.commit && l.status == StatusAhead:
-		n.JumpsForward++
-		r.before, r.previous = 0, Unknown
-	case commit > r.commit:
+	if r.commit != Unknown && commit > r.commit {
 		if r.commit >= 0 {
 			n.Consumed += commit - r.commit
 		}
@@ -231,6 +241,28 @@ func (r *rowPast) habit(h *habit) {
 	if gap := r.at - r.before; r.before > 0 && r.idle-r.before <= gap/5 {
 		h.note(gap)
 	}
+}
+
+// jump takes a commit that moved other than by consuming: no progress, and
+// nothing to take a rate from.
+func (r *rowPast) jump(gt *GroupTopic, i int, l lagged) {
+	r.before, r.previous, r.commit = 0, Unknown, gt.Committed[i]
+	if l.lag == 0 {
+		r.idle = gt.commitsAt
+	}
+}
+
+// jumped marks a commit's jump, so that no rate reaches back over it.
+func (past *rowMemory) jumped(p int32, at int64) {
+	for q, jumped := range past.jumps {
+		if past.polls > 0 && jumped < past.recent[past.polls-1].at {
+			delete(past.jumps, q)
+		}
+	}
+	if past.jumps == nil {
+		past.jumps = map[int32]int64{}
+	}
+	past.jumps[p] = at
 }
 
 // rate is a row's records per second by commit progress: over the short window

@@ -25,6 +25,7 @@ type Row struct {
 	Stale                        bool
 	Reason                       Reason // why unknown or stale
 	Lost, Ahead                  int64  // records
+	CutAt                        int64  // offset at which the log was cut below the commit; Unknown if it was not
 
 	Age                Age
 	Headroom           float64 // seconds; NaN if not known
@@ -47,6 +48,7 @@ func (gt *GroupTopic) Row(i int) Row {
 		LogStart: Unknown, LogEnd: Unknown, LastStable: Unknown, LagStable: Unknown,
 		Committed: gt.Committed[i], CommitEpoch: gt.CommitEpoch[i],
 		Lag: l.lag, Status: l.status, Stale: l.stale, Reason: l.reason, Lost: l.lost, Ahead: l.ahead,
+		CutAt:    Unknown,
 		Headroom: math.NaN(), Produced: math.NaN(), Consumed: math.NaN(),
 		Owner: gt.Owner[i], Owners: gt.MoreOwners[i], Leader: -1, Orphaned: gt.Orphaned,
 	}
@@ -68,6 +70,9 @@ func (gt *GroupTopic) Row(i int) Row {
 	}
 	if gt.CommittedAt != nil && gt.CommittedAt[i] > 0 {
 		r.CommittedAt = time.Unix(0, gt.CommittedAt[i])
+	}
+	if at, ok := gt.CutAt[i]; ok {
+		r.CutAt = at
 	}
 	r.Age = gt.age(i, l)
 	return r

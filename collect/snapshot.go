@@ -44,6 +44,9 @@ type Snapshot struct {
 	// hidden are the groups, by name, that exist and that the topic filter
 	// leaves without rows.
 	hidden []string
+	// gone are the topics, by name, on which the snapshot before had rows and
+	// that exist no more.
+	gone []string
 	// expires is the earliest moment at which some row's numbers become too
 	// old to show; zero if there is none.
 	expires time.Time

@@ -21,6 +21,7 @@ type tracker struct {
 	topics        map[string]*topicTimes
 	produced      map[string]*producedTotal
 	groups        map[string]*groupMemory
+	cuts          cuts
 }
 
 // shortWindow is the number of polls that shown rates are taken over.
@@ -49,7 +50,9 @@ func (t *tracker) advance(s *Snapshot) []Event {
 			m = &groupMemory{rows: map[string]*rowMemory{}, counters: GroupCounters{RebalancesLower: true}}
 			t.groups[g.Name] = m
 		}
-		t.rateGroup(g, m, s)
+		shifts := t.rateGroup(g, m, s)
+		events = append(events, t.offsetEvents(g, append(t.markCuts(g, m), shifts...))...)
+		events = append(events, t.topicChanges(g, m, s)...)
 		events = append(events, t.rebalances(g, m)...)
 		g.Counters = m.counters
 		m.lag = g.Lag.Records
@@ -118,6 +121,9 @@ type groupMemory struct {
 	counters GroupCounters
 	habit    habit
 	lag      int64 // at the snapshot before
+	topics   map[string]topicSeen
+	jumps    jumpMemory
+	cut      map[topicPartition]cutCommit // commits below which the log was cut
 
 	rebalance rebalanceMemory
 	state     string

@@ -245,7 +245,7 @@ func memberRefs(ms []collect.MemberRef) []MemberRef {
 func offsetChanges(cs []collect.OffsetChange) []OffsetChange {
 	out := make([]OffsetChange, len(cs))
 	for i, c := range cs {
-		out[i] = OffsetChange{Topic: Text(c.Topic), Partition: c.Partition, From: c.From, To: c.To}
+		out[i] = OffsetChange{Topic: Text(c.Topic), Partition: c.Partition, From: count(c.From), To: count(c.To)}
 	}
 	return out
 }

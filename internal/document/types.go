@@ -284,12 +284,13 @@ type StateChange struct {
 	To   string `json:"to"`
 }
 
-// OffsetChange is a commit that moved other than by consuming.
+// OffsetChange is a commit that moved other than by consuming: null where there
+// is, or was, none.
 type OffsetChange struct {
 	Topic     string `json:"topic"`
 	Partition int32  `json:"partition"`
-	From      int64  `json:"from"`
-	To        int64  `json:"to"`
+	From      *int64 `json:"from"`
+	To        *int64 `json:"to"`
 }
 
 // PartitionCounts says what a rebalance did to partitions.
