@@ -65,6 +65,7 @@ func TestAsksForNothingElse(t *testing.T) {
 	allowed := map[kmsg.Key]bool{
 		kmsg.ApiVersions: true, kmsg.Metadata: true, kmsg.ListGroups: true, kmsg.DescribeGroups: true, kmsg.ConsumerGroupDescribe: true,
 		kmsg.ShareGroupDescribe: true, kmsg.StreamsGroupDescribe: true, kmsg.OffsetFetch: true, kmsg.ListOffsets: true,
+		kmsg.OffsetForLeaderEpoch: true,
 	}
 	m := b.meter(func(r kmsg.Request) {
 		switch r := r.(type) {
@@ -94,6 +95,7 @@ func TestAsksForNothingElse(t *testing.T) {
 	b.hideFromLists(groups[2])
 	b.poll()
 	b.source().OffsetsAt(t.Context(), []collect.TimeQuery{{Topic: "market-updates", Partition: 0, Timestamp: collect.TimestampNewest}})
+	b.source().EpochEnds(t.Context(), []collect.EpochQuery{{Topic: "market-updates", Epoch: 0, Leader: 1}})
 	for k := range m.take() {
 		if !allowed[k] {
 			t.Errorf("asked for %s", k.Name())
