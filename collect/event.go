@@ -44,10 +44,10 @@ type Style string
 
 // The styles.
 const (
-	StyleUnknown     Style = "unknown"
-	StyleEager       Style = "eager"
-	StyleCooperative Style = "cooperative"
-	StyleReconcile   Style = "reconcile"
+	StyleUnknown     Style = "unknown"     // nothing seen tells it
+	StyleEager       Style = "eager"       // all members stopped
+	StyleCooperative Style = "cooperative" // those that kept partitions went on with them
+	StyleReconcile   Style = "reconcile"   // the broker gave targets that members came to one by one
 )
 
 // An Event is one thing that changed in a group.
@@ -67,11 +67,13 @@ type Event struct {
 	Count                        int64 // rebalances it stands for, at least
 
 	MembersBefore, MembersAfter int64 // Unknown if not known
-	Cause                       Cause
-	Style                       Style
-	Joined, Left                []MemberRef
-	StateFrom, StateTo          string
-	Offsets                     []OffsetChange
+	Cause                       Cause // "" for kinds without one
+	Style                       Style // of rebalances
+	// Joined and Left came and went; of a static member that returned, under
+	// which ids. Joined is also the member whose target is not taken.
+	Joined, Left       []MemberRef
+	StateFrom, StateTo string
+	Offsets            []OffsetChange
 
 	Moved, Gained, Lost, Kept int64 // partitions: another owner, had none, has none, the same
 	Moves                     []Move

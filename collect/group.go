@@ -289,9 +289,25 @@ type Member struct {
 	Target     []TopicPartitions // nil where the group has no targets
 	HasTarget  bool              // the group's protocol has targets
 	Decode     Decode
+	// Rejoined is with what a classic member came when it joined last.
+	Rejoined Rejoined
 
 	FirstSeenAt time.Time
+	// BlockingSince is since when the group's reconciliation has waited for
+	// the member ([Group.Blocking]); zero while it does not.
+	BlockingSince time.Time
 }
+
+// Rejoined is what a classic member said, joining, that it still owned: what a
+// rebalance did to those who had work can be seen by it.
+type Rejoined uint8
+
+// What members say.
+const (
+	RejoinedUntold      Rejoined = iota // its client does not say
+	RejoinedEmptyHanded                 // nothing: it is new, or it gave up everything first
+	RejoinedHolding                     // some partitions
+)
 
 // Key is a member's identity over restarts: its instance id, else its member id.
 func (m *Member) Key() string {

@@ -2,37 +2,64 @@ package collect
 
 import (
 	"fmt"
-	"math"
-	"sort"
+	"slices"
 	"time"
 )
 
 // rebalanceMemory is what is remembered of a group's assignments: the last
-// stable one, and the rebalance under way.
+// settled one, and the rebalance under way.
+//
+// Stable is compared with stable. In between, brokers hide assignments or give
+// those of the generation before, and a group whose coordinator failed has not
+// rebalanced.
 type rebalanceMemory struct {
-	known       bool // a stable view was seen
+	known       bool // a settled view was seen
 	members     []Member
 	print       uint64
-	generation  Generation
 	assignor    string
 	describedAt time.Time
-	lag         int64
+	generation  generationMemory
+	lag         int64 // when it was last seen settled
+	// statics is the group when it was last seen settled, where it has static
+	// members: what they were at tells why they went.
+	statics *Group
 
 	open      bool // a rebalance was seen to begin
 	startedAt time.Time
 	lagBefore int64
+	extra     int64 // rebalances that no difference of generations tells of
+	held      *held // it seems to be halfway
+	waits     waits // members that it waits for
+}
+
+func newRebalanceMemory() rebalanceMemory {
+	return rebalanceMemory{generation: newGenerationMemory()}
+}
+
+// held is a stable look in the middle of a cooperative rebalance, perhaps: a
+// member gave up partitions that nobody has taken yet.
+type held struct {
+	group      *Group
+	print      uint64
+	generation Generation
 }
 
 // rebalances compares a freshly described group with what it was when it was
-// last stable. Stable is compared with stable: in between brokers hide
-// assignments, and a group whose coordinator failed has not rebalanced.
+// last settled.
 func (t *tracker) rebalances(g *Group, m *groupMemory) []Event {
 	r := &m.rebalance
 	if !g.MembersKnown || g.DescribedAt.IsZero() || g.DescribedAt.Equal(r.describedAt) || g.Reason != ReasonNone {
 		return nil
 	}
+	if r.generation.fell(g.Generation) && g.Generation.Source == SourceEpoch && r.shares(g) {
+		// A broker that was replaced and does not know it yet tells of the past.
+		g.Generation = r.generation.shown
+		return nil
+	}
+	if r.describedAt.IsZero() {
+		m.counters.RebalancesLower = false // until something is seen that is not exact
+	}
 	r.describedAt = g.DescribedAt
-	m.counters.RebalancesLower = !(g.Generation.Known() && g.Generation.Exact)
 	before := m.state
 	m.state = g.State
 	var events []Event
@@ -40,38 +67,162 @@ func (t *tracker) rebalances(g *Group, m *groupMemory) []Event {
 		events = append(events, t.typeChange(g, m.typ, before))
 	}
 	m.typ = g.Type
+	if r.generation.fell(g.Generation) && !r.shares(g) {
+		events = append(events, t.madeAnew(g, m, before))
+		before = ""
+	}
 	if g.Rebalancing() || g.State == StateNotReady {
-		if before == "" {
-			t.firstSeen(g, m, &events)
+		if before == "" && !r.known {
+			events = append(events, t.firstSeen(g, len(events) > 0)...)
 		}
-		return append(events, t.rebalanceBegins(g, m, before)...)
+		events = append(events, t.rebalanceBegins(g, m, before)...)
+		events = append(events, t.waitsFor(g, r)...)
+	} else {
+		events = append(events, t.settled(g, m, before, len(events) > 0)...)
 	}
-	emptied := g.State == StateEmpty && len(r.members) > 0
-	switch {
-	case !r.known && before == "":
-		t.firstSeen(g, m, &events)
-	case !r.known, r.open && !emptied, r.differs(g) && !emptied, emptied && r.rounds(g) > 0 && g.Generation.Exact:
-		events = append(events, t.rebalanceEnds(g, m))
-	case before != g.State:
-		events = append(events, t.stateChange(g, before))
-	}
-	r.settle(g)
+	m.counters.RebalancesLower = m.counters.RebalancesLower || !r.generation.anchored
 	return events
 }
 
-// firstSeen makes no event of the first look after a start: it is the baseline.
-func (t *tracker) firstSeen(g *Group, m *groupMemory, events *[]Event) {
-	if t.polls == 0 {
-		return
+// settled judges a look at a group that is not between two assignments.
+func (t *tracker) settled(g *Group, m *groupMemory, before string, told bool) []Event {
+	r := &m.rebalance
+	if !r.known && before == "" {
+		g.Generation = r.settle(g, 0)
+		return t.firstSeen(g, told)
+	}
+	var events []Event
+	print := fingerprint(g)
+	if h := r.held; h != nil {
+		if print == h.print && r.generation.rounds(g.Generation) <= r.generation.rounds(h.generation) || g.State == StateEmpty {
+			// It was over then: no second round came.
+			events = append(events, t.rebalanceEnds(h.group, m))
+			r.settle(h.group, events[0].Count-r.extra)
+		}
+	} else if r.halfway(g) {
+		r.hold(g, print)
+		return nil
+	}
+	if r.initialised(g) {
+		r.extra--
+		events = append(events, t.shareInitialised(g))
+		if r.extra+r.generation.rounds(g.Generation) <= 0 && !r.open {
+			g.Generation = r.settle(g, 0)
+			return events
+		}
+	}
+	emptied := g.State == StateEmpty && len(r.members) > 0
+	exact := r.generation.anchored && r.generation.comparable(g.Generation) && g.Generation.Exact
+	grew := r.generation.rounds(g.Generation) > 0
+	changed := print != r.print
+	switch {
+	case emptied && !(exact && grew):
+		events = append(events, t.stateChange(g, before))
+		g.Generation = r.settle(g, 1) // brokers count the emptying, too
+	case r.known && exact && !grew && r.extra == 0 && !(r.open && changed):
+		// The epoch says that nothing was dealt out anew: a static member was
+		// away, or one has joined whose pattern is not resolved yet. That one
+		// belongs to the rebalance to come.
+		if before != g.State {
+			events = append(events, t.stateChange(g, before))
+		}
+		r.close()
+		if !changed {
+			events = append(events, t.returned(g, r)...)
+			g.Generation = r.settle(g, 0)
+		}
+	case !r.known, r.open, changed, grew:
+		e := t.rebalanceEnds(g, m)
+		events = append(events, e)
+		g.Generation = r.settle(g, e.Count-r.extra)
+	default:
+		if before != g.State {
+			events = append(events, t.stateChange(g, before))
+		}
+		events = append(events, t.returned(g, r)...)
+		g.Generation = r.settle(g, 0)
+	}
+	return events
+}
+
+// settle makes the group's assignment the last settled one, counted generations
+// after the one before, and gives the generation that is to be shown of it.
+func (r *rebalanceMemory) settle(g *Group, counted int64) Generation {
+	if !r.known {
+		counted = 0
+	}
+	r.known = true
+	r.close()
+	r.members, r.print, r.lag, r.statics = g.Members, fingerprint(g), g.Lag.Records, nil
+	r.assignor = g.Assignor
+	if slices.ContainsFunc(g.Members, func(m Member) bool { return m.InstanceID != "" }) {
+		r.statics = g
+	}
+	return r.generation.reach(g.Generation, counted)
+}
+
+// close forgets the rebalance under way.
+func (r *rebalanceMemory) close() {
+	r.open, r.startedAt, r.extra, r.held, r.waits = false, time.Time{}, 0, nil, nil
+}
+
+// bounded is a generation as it may be shown: not below what was reached.
+func (r *rebalanceMemory) bounded(g Generation) Generation {
+	if !g.Exact && g.Known() && g.Value < r.generation.at {
+		g.Value = r.generation.at
+	}
+	return g
+}
+
+// shares reports whether some member of the last settled view is still there
+// under the same id: then it is the same group.
+func (r *rebalanceMemory) shares(g *Group) bool {
+	ids := make(map[string]bool, len(r.members))
+	for i := range r.members {
+		ids[r.members[i].ID] = true
+	}
+	for i := range g.Members {
+		if ids[g.Members[i].ID] {
+			return true
+		}
+	}
+	return false
+}
+
+// madeAnew tells of a group that was deleted and made again between two looks:
+// its generation fell, and none of its members is left. It begins as a group
+// that is seen first does.
+func (t *tracker) madeAnew(g *Group, m *groupMemory, before string) Event {
+	e := t.event(g.Name, EventGroup, g.DescribedAt)
+	e.StateFrom, e.StateTo = before, g.State
+	e.Text = fmt.Sprintf("group %s was made anew: its generation went from %d to %d, and no member is left of those before", g.Name, m.rebalance.generation.at, g.Generation.Value)
+	at := m.rebalance.describedAt
+	m.rebalance = newRebalanceMemory()
+	m.rebalance.describedAt = at
+	return e
+}
+
+// firstSeen makes no event of the first look after a start, which is the
+// baseline, nor of a group that was just said to be made anew.
+func (t *tracker) firstSeen(g *Group, told bool) []Event {
+	if t.polls == 0 || told {
+		return nil
 	}
 	e := t.event(g.Name, EventGroup, g.DescribedAt)
-	e.StateTo, e.MembersAfter, e.Text = g.State, int64(len(g.Members)), fmt.Sprintf("group %s was seen first, %s with %s", g.Name, g.State, count(len(g.Members), "member"))
-	*events = append(*events, e)
+	e.StateTo = g.State
+	e.Text = fmt.Sprintf("group %s was seen first, %s with %s", g.Name, g.State, count(len(g.Members), "member"))
+	return []Event{e}
 }
 
 // rebalanceBegins remembers when a rebalance was seen to begin, and says so once.
 func (t *tracker) rebalanceBegins(g *Group, m *groupMemory, before string) []Event {
 	r := &m.rebalance
+	if g.Generation.Exact && !r.generation.comparable(g.Generation) {
+		// Seen first in the middle of one, or it goes over to epochs: how far
+		// it came before cannot be told, only that one rebalance is under way.
+		r.extra = 1
+		r.generation.rebase(g.Generation)
+	}
 	if r.open {
 		return nil
 	}
@@ -83,222 +234,130 @@ func (t *tracker) rebalanceBegins(g *Group, m *groupMemory, before string) []Eve
 	return []Event{t.stateChange(g, before)}
 }
 
-func (t *tracker) stateChange(g *Group, before string) Event {
-	e := t.event(g.Name, EventState, g.DescribedAt)
-	e.StateFrom, e.StateTo, e.MembersAfter = before, g.State, int64(len(g.Members))
-	e.GenerationTo = g.Generation
-	e.Text = fmt.Sprintf("group %s went from %s to %s", g.Name, before, g.State)
-	return e
-}
-
-func (t *tracker) typeChange(g *Group, from GroupType, before string) Event {
-	e := t.event(g.Name, EventGroup, g.DescribedAt)
-	e.StateFrom, e.StateTo, e.MembersAfter = before, g.State, int64(len(g.Members))
-	e.Text = fmt.Sprintf("group %s went from type %s to %s", g.Name, from, g.Type)
-	return e
-}
-
-// settle makes the group's assignment the last stable one.
-func (r *rebalanceMemory) settle(g *Group) {
-	r.known, r.open = true, false
-	r.members, r.print, r.assignor, r.lag = g.Members, fingerprint(g), g.Assignor, g.Lag.Records
-	r.generation = g.Generation
-}
-
-func (r *rebalanceMemory) differs(g *Group) bool {
-	return fingerprint(g) != r.print || r.rounds(g) > 0
-}
-
-// rounds is by how much the generation grew; 0 where that is not known. A
-// generation that went down belongs to a group made anew.
-func (r *rebalanceMemory) rounds(g *Group) int64 {
-	if !g.Generation.Known() || !r.generation.Known() || g.Generation.Source != r.generation.Source {
-		return 0
+// halfway reports whether a classic group looks as it does between the two
+// rounds of a cooperative rebalance: a member that is still there gave up
+// partitions of a topic that it still subscribes to, and nobody has them. It
+// will join again at once, and the rebalance ends with the next round.
+func (r *rebalanceMemory) halfway(g *Group) bool {
+	if g.Type != TypeClassic || !r.known || g.State != StateStable || fingerprint(g) == r.print {
+		return false
 	}
-	return max(0, g.Generation.Value-r.generation.Value)
+	now := make(map[string]*Member, len(g.Members))
+	for i := range g.Members {
+		if g.Members[i].Decode == DecodeUndecodable {
+			return false
+		}
+		now[g.Members[i].Key()] = &g.Members[i]
+	}
+	is := ownersOf(g.Members)
+	for i := range r.members {
+		old := &r.members[i]
+		m := now[old.Key()]
+		if m == nil || m.ID != old.ID {
+			continue
+		}
+		for _, tp := range old.Assigned {
+			gt, ok := g.Topic(tp.Topic)
+			if !ok || gt.Orphaned || !subscribes(m, tp.Topic) {
+				continue
+			}
+			for _, p := range tp.Partitions {
+				if is[topicPartition{tp.Topic, p}] == nil && gt.RowOf(p) >= 0 {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// hold keeps a rebalance open for one look more.
+func (r *rebalanceMemory) hold(g *Group, print uint64) {
+	r.held = &held{group: g, print: print, generation: g.Generation}
+	if !r.open {
+		r.open, r.startedAt, r.lagBefore = true, time.Time{}, r.lag
+	}
+	g.Generation = r.bounded(g.Generation)
 }
 
 // rebalanceEnds makes the one event of a rebalance that is over.
 func (t *tracker) rebalanceEnds(g *Group, m *groupMemory) Event {
 	r := &m.rebalance
 	e := t.event(g.Name, EventRebalance, g.DescribedAt)
-	e.Count = max(1, r.rounds(g))
-	e.GenerationFrom, e.GenerationTo = r.generation, g.Generation
+	e.Cause, e.Style = CauseUnknown, StyleUnknown
+	e.Count = max(1, r.extra+r.generation.rounds(g.Generation))
+	e.GenerationFrom, e.GenerationTo = r.generation.shown, g.Generation
 	e.MembersAfter, e.LagAfter, e.LagBefore = int64(len(g.Members)), g.Lag.Records, r.lag
-	e.StateTo = ""
 	if r.known {
 		e.MembersBefore = int64(len(r.members))
 		e.Joined, e.Left = membership(r.members, g.Members)
 		e.countMoves(r.members, g.Members)
+	} else {
+		e.LagBefore = Unknown
+	}
+	if r.open {
+		e.LagBefore = r.lagBefore
 	}
 	if r.open && !r.startedAt.IsZero() {
-		e.StartedAt, e.LagBefore = r.startedAt, r.lagBefore
+		e.StartedAt = r.startedAt
 		e.Seconds = g.DescribedAt.Sub(r.startedAt).Seconds()
 		m.counters.RebalanceTime += g.DescribedAt.Sub(r.startedAt)
 		m.counters.RebalanceEvents++
 	}
 	e.Cause = r.cause(g, &e)
-	if g.Type == TypeConsumer {
-		e.Style = StyleReconcile
-	}
-	e.Text = rebalanceText(&e)
+	e.Style = r.style(g)
+	slowest, waited := r.waits.longest(g.DescribedAt)
+	e.Text = rebalanceText(&e, slowest, waited)
 	m.counters.Rebalances += e.Count
 	m.counters.Moved += e.Moved
 	m.counters.LastRebalanceAt = g.DescribedAt
 	return e
 }
 
-// cause names why, where what is seen allows one answer only.
-func (r *rebalanceMemory) cause(g *Group, e *Event) Cause {
-	switch {
-	case !r.known:
-		return CauseUnknown
-	case r.assignor != "" && g.Assignor != "" && r.assignor != g.Assignor:
-		return CauseAssignorChanged
-	case len(e.Joined) > 0 && len(e.Left) == 0:
-		return CauseMemberJoined
-	case len(e.Left) > 0 && len(e.Joined) == 0:
-		return CauseMemberLeft
-	case len(e.Joined) > 0:
-		return CauseUnknown
-	case subscriptions(r.members) != subscriptions(g.Members):
-		return CauseTopicsChanged
-	case e.Gained > 0 && e.Lost == 0:
-		return CausePartitionsChanged
-	case g.Generation.Source == SourceEpoch:
-		return CauseEpoch
-	}
-	return CauseUnknown
+func (t *tracker) stateChange(g *Group, before string) Event {
+	e := t.event(g.Name, EventState, g.DescribedAt)
+	e.StateFrom, e.StateTo = before, g.State
+	e.Text = fmt.Sprintf("group %s went from %s to %s", g.Name, before, g.State)
+	return e
 }
 
-// membership compares two sets of members by their identity over restarts.
-func membership(before, after []Member) (joined, left []MemberRef) {
-	missing := func(from, in []Member) []MemberRef {
-		keys := make(map[string]bool, len(in))
-		for i := range in {
-			keys[in[i].Key()] = true
-		}
-		var out []MemberRef
-		for i := range from {
-			if m := &from[i]; !keys[m.Key()] {
-				out = append(out, MemberRef{MemberID: m.ID, ClientID: m.ClientID, Host: m.Host, InstanceID: m.InstanceID})
-			}
-		}
-		return out
-	}
-	return missing(after, before), missing(before, after)
+func (t *tracker) typeChange(g *Group, from GroupType, before string) Event {
+	e := t.event(g.Name, EventGroup, g.DescribedAt)
+	e.StateFrom, e.StateTo = before, g.State
+	e.Text = fmt.Sprintf("group %s went from type %s to %s", g.Name, from, g.Type)
+	return e
 }
 
-// countMoves compares owners before and after, partition by partition.
-func (e *Event) countMoves(before, after []Member) {
-	was, is := ownersOf(before), ownersOf(after)
-	for tp, from := range was {
-		to := is[tp]
-		switch {
-		case to == nil:
-			e.Lost++
-			e.Moves = append(e.Moves, Move{tp.topic, tp.partition, from.ID, ""})
-		case to.Key() == from.Key():
-			e.Kept++
-		default:
-			e.Moved++
-			e.Moves = append(e.Moves, Move{tp.topic, tp.partition, from.ID, to.ID})
+// initialised reports whether a share group's partitions have been initialised:
+// its members, who had none, have some. The epoch grows with that, and nothing
+// was dealt out anew.
+func (r *rebalanceMemory) initialised(g *Group) bool {
+	if g.Type != TypeShare || !r.known || len(r.members) == 0 || r.generation.rounds(g.Generation) == 0 {
+		return false
+	}
+	for i := range r.members {
+		if r.members[i].Partitions() > 0 {
+			return false
 		}
 	}
-	for tp, to := range is {
-		if was[tp] == nil {
-			e.Gained++
-			e.Moves = append(e.Moves, Move{tp.topic, tp.partition, "", to.ID})
-		}
-	}
-	sort.Slice(e.Moves, func(i, j int) bool {
-		a, b := e.Moves[i], e.Moves[j]
-		return a.Topic < b.Topic || a.Topic == b.Topic && a.Partition < b.Partition
-	})
+	return len(ownersOf(g.Members)) > 0
 }
 
-func ownersOf(members []Member) map[topicPartition]*Member {
-	out := map[topicPartition]*Member{}
-	for i := range members {
-		for _, tp := range members[i].Assigned {
-			for _, p := range tp.Partitions {
-				out[topicPartition{tp.Topic, p}] = &members[i]
-			}
-		}
-	}
-	return out
+func (t *tracker) shareInitialised(g *Group) Event {
+	e := t.event(g.Name, EventState, g.DescribedAt)
+	e.StateFrom, e.StateTo = g.State, g.State
+	e.Text = fmt.Sprintf("group %s: its share partitions are initialised and dealt out", g.Name)
+	return e
 }
 
-func subscriptions(members []Member) string {
-	set := map[string]bool{}
-	for i := range members {
-		for _, t := range members[i].Subscribed {
-			set[t] = true
-		}
-		if members[i].Regex != "" {
-			set["regex "+members[i].Regex] = true
-		}
+// returned tells of static members that were away and came back within their
+// session: they have new ids, and nothing was dealt out anew.
+func (t *tracker) returned(g *Group, r *rebalanceMemory) (events []Event) {
+	for _, p := range replaced(r.members, g.Members) {
+		e := t.event(g.Name, EventMember, g.DescribedAt)
+		e.Joined, e.Left = []MemberRef{p.new}, []MemberRef{p.old}
+		e.Text = fmt.Sprintf("static member %s of group %s returned within its session, without a rebalance", p.new.InstanceID, g.Name)
+		events = append(events, e)
 	}
-	names := make([]string, 0, len(set))
-	for n := range set {
-		names = append(names, n)
-	}
-	sort.Strings(names)
-	return fmt.Sprint(names)
-}
-
-// fingerprint is equal for two looks at a group with the same members, by
-// identity, the same assignor and the same assignment, in whatever order the
-// broker tells them.
-func fingerprint(g *Group) uint64 {
-	sum := stir(hashOf(g.Assignor), 0)
-	for i := range g.Members {
-		m := &g.Members[i]
-		key := hashOf(m.Key())
-		sum += stir(key, 1)
-		for _, tp := range m.Assigned {
-			topic := stir(key, hashOf(tp.Topic))
-			for _, p := range tp.Partitions {
-				sum += stir(topic, uint64(uint32(p)))
-			}
-		}
-	}
-	return sum
-}
-
-// stir mixes two numbers so that sums of the results do not collide by habit
-// (the finalizer of splitmix64).
-func stir(a, b uint64) uint64 {
-	x := a ^ (b+1)*0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
-}
-
-// rebalanceText says in one sentence what happened.
-func rebalanceText(e *Event) string {
-	s := fmt.Sprintf("group %s rebalanced", e.Group)
-	if e.Count > 1 {
-		s = fmt.Sprintf("group %s rebalanced at least %d times", e.Group, e.Count)
-		if e.GenerationTo.Exact {
-			s = fmt.Sprintf("group %s rebalanced %d times", e.Group, e.Count)
-		}
-	}
-	if !math.IsNaN(e.Seconds) {
-		s += fmt.Sprintf(" in %.1f s", e.Seconds)
-	}
-	if n := len(e.Joined); n > 0 {
-		s += fmt.Sprintf(", %s joined", count(n, "member"))
-	}
-	if n := len(e.Left); n > 0 {
-		s += fmt.Sprintf(", %s left", count(n, "member"))
-	}
-	return s + fmt.Sprintf(": %s moved, %d kept", count(int(e.Moved), "partition"), e.Kept)
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return events
 }

@@ -47,7 +47,7 @@ func (t *tracker) advance(s *Snapshot) []Event {
 	for _, g := range s.Groups {
 		m := t.groups[g.Name]
 		if m == nil {
-			m = &groupMemory{rows: map[string]*rowMemory{}, counters: GroupCounters{RebalancesLower: true}}
+			m = &groupMemory{rows: map[string]*rowMemory{}, counters: GroupCounters{RebalancesLower: true}, rebalance: newRebalanceMemory()}
 			t.groups[g.Name] = m
 		}
 		shifts := t.rateGroup(g, m, s)
@@ -109,8 +109,7 @@ func (t *tracker) forget(s *Snapshot) []Event {
 func (t *tracker) event(group string, kind EventKind, at time.Time) Event {
 	t.seq++
 	return Event{
-		Seq: t.seq, Boot: t.boot, Cluster: t.cluster, Group: group, Kind: kind, At: at, Seconds: math.NaN(), Cause: CauseUnknown,
-		Style: StyleUnknown, MembersBefore: Unknown, MembersAfter: Unknown, LagBefore: Unknown, LagAfter: Unknown,
+		Seq: t.seq, Boot: t.boot, Cluster: t.cluster, Group: group, Kind: kind, At: at, Seconds: math.NaN(), MembersBefore: Unknown, MembersAfter: Unknown, LagBefore: Unknown, LagAfter: Unknown,
 		GenerationFrom: Generation{Value: Unknown}, GenerationTo: Generation{Value: Unknown},
 	}
 }

@@ -16,6 +16,7 @@ type subscription struct {
 	topics     []string // sorted; nil if not known
 	rack       string
 	generation int32 // -1 if not told
+	rejoined   collect.Rejoined
 }
 
 // cooperativeSticky is the assignor whose Java form puts a bare generation
@@ -38,9 +39,17 @@ func decodeSubscription(b []byte, assignor string) subscription {
 	s.topics = topics
 	user := r.bytes()
 	if version >= 1 {
+		owned := 0
 		for range r.arrayLen(6) {
 			r.string()
-			r.int32s()
+			owned += len(r.int32s())
+		}
+		switch {
+		case r.bad:
+		case owned > 0:
+			s.rejoined = collect.RejoinedHolding
+		default:
+			s.rejoined = collect.RejoinedEmptyHanded
 		}
 	}
 	if version >= 2 {

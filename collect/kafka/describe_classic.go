@@ -54,6 +54,7 @@ func classicFacts(g *kmsg.DescribeGroupsResponseGroup) collect.GroupFacts {
 		}
 		s := decodeSubscription(m.ProtocolMetadata, g.Protocol)
 		f.Members[i].Subscribed, f.Members[i].Rack, f.Members[i].Generation = s.topics, s.rack, s.generation
+		f.Members[i].Rejoined = s.rejoined
 		f.Members[i].Assigned, f.Members[i].Decode = decodeAssignment(m.MemberAssignment)
 	}
 	if stable {

@@ -57,8 +57,8 @@ func TestClassicAnswers(t *testing.T) {
 			answer{name: "ticker", facts: collect.GroupFacts{
 				State: "Stable", ProtocolType: "consumer", Assignor: "range", MembersKnown: true, Generation: collect.Generation{Value: 5, Source: collect.SourceMemberMetadata},
 				Members: []collect.Member{
-					{ID: "a", ClientID: "c", Host: "/127.0.0.1", Epoch: -1, Generation: 4, Subscribed: []string{"x"}, Assigned: x01, Decode: collect.DecodeOK},
-					{ID: "b", ClientID: "c", Host: "/127.0.0.1", Epoch: -1, Generation: -1, Subscribed: []string{"x"}, Decode: collect.DecodeEmpty},
+					{ID: "a", ClientID: "c", Host: "/127.0.0.1", Epoch: -1, Generation: 4, Subscribed: []string{"x"}, Assigned: x01, Decode: collect.DecodeOK, Rejoined: collect.RejoinedEmptyHanded},
+					{ID: "b", ClientID: "c", Host: "/127.0.0.1", Epoch: -1, Generation: -1, Subscribed: []string{"x"}, Decode: collect.DecodeEmpty, Rejoined: collect.RejoinedEmptyHanded},
 				},
 			}},
 			6,
