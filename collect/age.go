@@ -22,7 +22,7 @@ type rowAge struct {
 }
 
 // secondsReasons are what a history says of itself.
-var secondsReasons = [...]SecondsReason{"", SecondsBudget, SecondsClockSkew, SecondsControlRecords}
+var secondsReasons = [...]SecondsReason{"", SecondsBudget, SecondsClockSkew, SecondsControlRecords, SecondsNotReported}
 
 func compactAge(a Age) rowAge {
 	r := rowAge{seconds: a.Seconds, error: float32(a.Error * 1.0000002), method: a.Method} // a bound may only grow by rounding
@@ -65,11 +65,12 @@ func (m Method) String() string { return methodNames[m] }
 // SecondsReason is why seconds are not known: a Reason's word, or one of these.
 type SecondsReason string
 
-// The reasons that only seconds can have.
+// The reasons that only seconds can have, and one they share.
 const (
 	SecondsControlRecords SecondsReason = "control_records" // what is unread may be transaction markers only
 	SecondsClockSkew      SecondsReason = "clock_skew"      // timestamps lie in the future
 	SecondsBudget         SecondsReason = "budget"          // the search has not come to it yet
+	SecondsNotReported    SecondsReason = "not_reported"    // which record is the first unread one is not told
 )
 
 // worstAge finds the largest age of the judged rows. Where some judged row

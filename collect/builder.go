@@ -207,6 +207,7 @@ type TopicCommits struct {
 	Epochs     []int32 // leader epoch of the commit, -1 if not told
 	Reasons    []Reason
 	Times      []int64 // when each was committed, Unix nanoseconds, 0 where that is not known; nil without any
+	Lags       []int64 // of a share group: the broker's own, negative where it gives none
 }
 
 // AddCommits gives the whole set of a group's commits.

@@ -13,7 +13,7 @@ import (
 func (b *Builder) CommitsToReread() []string {
 	var out []string
 	for _, d := range b.order {
-		if d.why == ReasonNone && d.belowLaterStart() {
+		if d.why == ReasonNone && d.Type != TypeShare && d.belowLaterStart() { // a share group's start trails anyway
 			out = append(out, d.Name)
 		}
 	}
@@ -91,7 +91,7 @@ func (b *Builder) Suspects() []Need {
 			behind := wanted[gt.Topic]
 			for i, c := range gt.Committed {
 				p := int(gt.Partition(i))
-				if p < len(gt.Topic.LogEnd) && c < gt.Topic.LogEnd[p] {
+				if p < len(gt.Topic.LogEnd) && c < gt.Topic.LogEnd[p] && (gt.Reported == nil || gt.Lag(i) > 0) {
 					if behind == nil {
 						behind = make([]bool, gt.Topic.Partitions())
 						wanted[gt.Topic] = behind

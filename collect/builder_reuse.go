@@ -142,7 +142,7 @@ func (d *groupDraft) repeatCommits(gt, was *GroupTopic, i int32) {
 // takeCommits lets commits that are one a row, in order, be the rows' own
 // without copying them. It reports whether they are.
 func (gt *GroupTopic) takeCommits(c *TopicCommits, rows int) bool {
-	if len(c.Partitions) != rows || c.Reasons != nil {
+	if len(c.Partitions) != rows || c.Reasons != nil || c.Lags != nil {
 		return false
 	}
 	for i, p := range c.Partitions {

@@ -14,7 +14,7 @@ func (b *Builder) layoutGroup(d *groupDraft) {
 		d.why = ReasonTimeout
 	}
 	keptAt, kept := d.at, false
-	if d.why.Passing() && d.prev != nil && !d.prev.CommitsAt.IsZero() && b.now.Sub(d.prev.CommitsAt) <= b.opts.StaleAfter {
+	if d.why.Passing() && d.continues() && !d.prev.CommitsAt.IsZero() && b.now.Sub(d.prev.CommitsAt) <= b.opts.StaleAfter {
 		keptAt, kept = d.prev.CommitsAt, true
 	}
 	d.CommitsReason, d.CommitsAt = d.why, keptAt
@@ -45,6 +45,7 @@ func (b *Builder) layoutGroup(d *groupDraft) {
 		gt.Orphaned = d.MembersKnown && len(d.Members) > 0 && known && !gt.Subscribed && !gt.owned()
 		b.need(gt)
 	}
+	d.shareGaps()
 	d.hidden = len(d.Topics) == 0 && b.opts.Filter.FiltersTopics()
 	b.remember(d, uses)
 }
@@ -78,7 +79,7 @@ func (b *Builder) rows(gt *GroupTopic, d *groupDraft, use *topicUse, kept bool) 
 	t := b.topic(use.name)
 	gt.Topic = t.Topic
 	var was, old *GroupTopic // the rows before, and those whose numbers stand
-	if d.why != ReasonNone && !d.why.Answers() {
+	if d.why != ReasonNone && !d.why.Answers() && d.continues() {
 		was, _ = d.prev.Topic(use.name)
 	}
 	if kept {
@@ -111,17 +112,23 @@ func (b *Builder) rows(gt *GroupTopic, d *groupDraft, use *topicUse, kept bool) 
 	for i := range n {
 		gt.Committed[i], gt.CommitEpoch[i], gt.Owner[i] = absent, -1, -1
 	}
+	if d.Type == TypeShare {
+		gt.shares(d.why)
+	}
 	switch {
 	case old != nil:
 		for i := range n {
 			if j := old.RowOf(gt.Partition(i)); j >= 0 {
-				gt.Committed[i], gt.CommitEpoch[i] = old.Committed[j], old.CommitEpoch[j]
-				gt.setCommittedAt(i, old.CommittedAt, j)
+				gt.copyCommit(i, old, j)
 			}
 		}
 	case use.commits != nil:
-		if use.commits.Reasons != nil {
+		if use.commits.Reasons != nil && d.continues() {
 			was, _ = d.prev.Topic(use.name)
+		}
+		if d.Type == TypeShare {
+			gt.setShares(use.commits, was)
+			break
 		}
 		gt.setCommits(use.commits, was)
 	}
@@ -167,8 +174,19 @@ func (gt *GroupTopic) keepCommit(i int, was *GroupTopic) {
 		return
 	}
 	if j := was.RowOf(gt.Partition(i)); j >= 0 {
-		gt.Committed[i], gt.CommitEpoch[i] = was.Committed[j], was.CommitEpoch[j]
-		gt.setCommittedAt(i, was.CommittedAt, j)
+		gt.copyCommit(i, was, j)
+	}
+}
+
+// copyCommit gives row i the commit of another snapshot's row j.
+func (gt *GroupTopic) copyCommit(i int, was *GroupTopic, j int) {
+	if (gt.Reported == nil) != (was.Reported == nil) { // it was another kind of group
+		return
+	}
+	gt.Committed[i], gt.CommitEpoch[i] = was.Committed[j], was.CommitEpoch[j]
+	gt.setCommittedAt(i, was.CommittedAt, j)
+	if gt.Reported != nil {
+		gt.Reported[i] = was.Reported[j]
 	}
 }
 

@@ -60,6 +60,9 @@ func (c *Collector) lookForMarkers(ctx context.Context, s *Snapshot) {
 func (s *Snapshot) shortTails() bool {
 	for _, g := range s.Groups {
 		for _, gt := range g.Topics {
+			if gt.Reported != nil { // a share group reads past markers
+				continue
+			}
 			for i := range gt.Committed {
 				if l := gt.lagAt(i); l.lag > 0 && gt.tail(i) <= shortTail {
 					return true

@@ -65,6 +65,11 @@ func (h *topicTimes) date(gt *GroupTopic, now time.Time, ends transactions) {
 			gt.ages = make([]rowAge, gt.Rows())
 		}
 		part, at := &h.parts[p], gt.position(i, p)
+		if gt.Reported != nil { // transaction markers leave no share group behind
+			first, last := gt.oldestUnread(i, p)
+			gt.ages[i] = compactAge(part.ageBetween(first, last, now))
+			continue
+		}
 		if ends.possible && gt.tail(i) <= shortTail && !ends.proves(part.earliest(at, now)) {
 			gt.ages[i] = compactAge(unknownAge(SecondsControlRecords))
 			continue

@@ -33,8 +33,9 @@ type fakeGroup struct {
 	facts         GroupFacts
 	commits       map[string]map[int32]int64
 	commitsUnread Reason
-	told          []TopicCommits           // last
-	epochs        map[topicPartition]int32 // of commits; 0 where not named
+	told          []TopicCommits            // last
+	epochs        map[topicPartition]int32  // of commits; 0 where not named
+	shares        map[string]map[int32]told // of a share group
 }
 
 // world is a pretended cluster: a test changes it and polls again.
@@ -197,7 +198,7 @@ func (w *world) giveCommits(b *Builder, name string, g *fakeGroup) {
 		b.CommitsUnread(name, g.commitsUnread)
 		return
 	}
-	var cs []TopicCommits
+	cs := g.shareCommits()
 	for _, topic := range slices.Sorted(maps.Keys(g.commits)) {
 		c := TopicCommits{Topic: topic}
 		for _, p := range slices.Sorted(maps.Keys(g.commits[topic])) {

@@ -180,7 +180,9 @@ type GroupTopic struct {
 	// Parts has the partition of each row; nil when row i is partition i.
 	Parts []int32
 
-	Committed   []int64 // offset, NoCommit, or Unknown where it was not read
+	// Committed is an offset, NoCommit, or Unknown where it was not read; of a
+	// share group, the share partition's start offset.
+	Committed   []int64
 	CommitEpoch []int32 // leader epoch of the commit, -1 if not told
 	// CommitReason is why a single commit could not be read; nil when all
 	// could, or none (then Group.CommitsReason says why).
@@ -190,6 +192,9 @@ type GroupTopic struct {
 	// clock, 0 where that is not known; nil without any. Only the offsets topic
 	// tells it.
 	CommittedAt []int64
+	// Reported is the lag that the broker gives, Unknown where it gives none;
+	// nil in all but share groups, where it follows from the commit.
+	Reported []int64
 
 	Owner []int32 // index into Group.Members, -1 without an owner
 	// MoreOwners has all owners of rows that have several.
@@ -221,6 +226,7 @@ type GroupTopic struct {
 	// the tracker keeps its own in ages, a million of which fit in 16 MB.
 	Ages []Age
 	ages []rowAge
+	done []int64 // what is done of share partitions; nil in other groups
 }
 
 // Rows is the number of rows.

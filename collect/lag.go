@@ -49,7 +49,7 @@ func (gt *GroupTopic) lagAt(i int) lagged {
 		p = int(gt.Parts[i])
 	}
 	// nearly every row: read as a whole, and within its log
-	if p < len(t.LogEnd) && t.Reason == ReasonNone && gt.stale == ReasonNone && t.EndReason == nil && gt.CommitReason == nil {
+	if p < len(t.LogEnd) && t.Reason == ReasonNone && gt.stale == ReasonNone && t.EndReason == nil && gt.CommitReason == nil && gt.Reported == nil {
 		if s, e := t.LogStart[p], t.LogEnd[p]; s >= 0 && s <= c && c <= e {
 			return lagged{lag: e - c, status: StatusOK, started: true}
 		}
@@ -83,7 +83,7 @@ func (gt *GroupTopic) lagOf(p, i int, c int64) lagged {
 		}
 	}
 	s, e := t.LogStart[p], t.LogEnd[p]
-	if e < 0 || c == Unknown || s < 0 {
+	if e < 0 || c == Unknown || s < 0 || gt.Reported != nil && gt.Reported[i] < 0 {
 		if r.reason == ReasonNone {
 			if r.reason = t.startReason(p); r.reason == ReasonNone {
 				r.reason = ReasonTimeout
@@ -96,6 +96,8 @@ func (gt *GroupTopic) lagOf(p, i int, c int64) lagged {
 	}
 	r.stale = r.reason != ReasonNone
 	switch {
+	case gt.Reported != nil:
+		gt.shareLag(&r, i, c, s, e)
 	case c == NoCommit:
 		r.status, r.lag = StatusNoCommit, max(0, e-s)
 	case c > e:
@@ -126,6 +128,9 @@ func (gt *GroupTopic) stableLag(i int, l lagged) int64 {
 	lso := gt.Topic.LastStable[p]
 	if lso < 0 {
 		return Unknown
+	}
+	if gt.Reported != nil {
+		return gt.shareStable(i, p, l.lag, lso)
 	}
 	return min(l.lag, max(0, lso-gt.position(i, p)))
 }

@@ -16,6 +16,9 @@ type rowMemory struct {
 	epochs []int32         // of the newest commits, by row
 	remade time.Time       // when the topic was seen to be made anew; zero if it was not
 	jumps  map[int32]int64 // when commits jumped within recent, by partition, Unix nanoseconds
+
+	shared bool        // it is a share group
+	share  []sharePast // by partition, in share groups
 }
 
 // rowPast is a row's newest commit and when it and the one before advanced.
@@ -65,8 +68,8 @@ func (past *rowMemory) base(p int32) (rowBase, bool) {
 // past finds a group-topic's memory; a topic made anew starts anew.
 func (m *groupMemory) past(gt *GroupTopic, now time.Time) *rowMemory {
 	past := m.rows[gt.Topic.Name]
-	if past == nil || past.id != gt.Topic.ID {
-		past = &rowMemory{id: gt.Topic.ID}
+	if past == nil || past.id != gt.Topic.ID || past.shared != (gt.Reported != nil) {
+		past = &rowMemory{id: gt.Topic.ID, shared: gt.Reported != nil}
 		if seen, ok := m.topics[gt.Topic.Name]; ok && seen.remade(gt.Topic) {
 			past.remade = now
 		}
@@ -86,7 +89,7 @@ func (m *groupMemory) past(gt *GroupTopic, now time.Time) *rowMemory {
 // keep makes the rows the newest of the recent ones.
 func (past *rowMemory) keep(gt *GroupTopic) {
 	copy(past.recent[1:], past.recent[:])
-	past.recent[0] = pastRows{gt.Topic, gt.Parts, gt.Committed, gt.CommitReason, gt.commitsAt}
+	past.recent[0] = pastRows{gt.Topic, gt.Parts, gt.progress(), gt.CommitReason, gt.commitsAt}
 	past.epochs = gt.CommitEpoch
 	past.polls = min(past.polls+1, shortWindow)
 }
@@ -158,6 +161,7 @@ func (r *rater) topic(gt *GroupTopic, past *rowMemory) {
 	if past.polls > 0 {
 		last = &past.recent[0]
 	}
+	gt.measure()
 	settled := r.watched || r.idle && past.polls == shortWindow
 	gt.Consumed, gt.ProgressAt = make([]float32, gt.Rows()), make([]int64, gt.Rows())
 	for i := range gt.Committed {
@@ -168,11 +172,13 @@ func (r *rater) topic(gt *GroupTopic, past *rowMemory) {
 			row := &past.rows[p]
 			if !l.stale && l.lag >= 0 {
 				r.memory.counters.add(gt, last, i, p)
-				if c := gt.Committed[i]; (c != row.commit || l.ahead > 0) && r.judge.judge(gt, past, i, p, l) {
-					row.jump(gt, i, l)
+				if c := gt.Committed[i]; gt.Reported != nil {
+					r.share(gt, past, last, i, p, l)
+				} else if (c != row.commit || l.ahead > 0) && r.judge.judge(gt, past, i, p, l) {
+					row.jump(c, gt.commitsAt, l)
 					past.jumped(int32(p), gt.commitsAt)
 				} else {
-					row.advance(gt, i, l, r.memory)
+					row.advance(c, gt.commitsAt, l, r.memory)
 				}
 				gt.Consumed[i] = row.rate(gt, past, i, l, settled, r.still)
 			}
@@ -209,15 +215,15 @@ func (n *GroupCounters) add(gt *GroupTopic, last *pastRows, i, p int) {
 	}
 	start, end := gt.Topic.LogStart[p], last.topic.LogEnd[p]
 	n.Produced += max(0, gt.Topic.LogEnd[p]-end)
-	if before := last.committed[j]; before >= 0 && last.topic.LogStart[p] >= 0 && start > before {
+	if before := last.committed[j]; gt.Reported == nil && before >= 0 && last.topic.LogStart[p] >= 0 && start > before {
 		unread := max(before, last.topic.LogStart[p])
 		n.Overtaken += max(0, min(start, end)-max(unread, min(gt.Committed[i], start)))
 	}
 }
 
 // advance takes a freshly read row into its memory.
-func (r *rowPast) advance(gt *GroupTopic, i int, l lagged, m *groupMemory) {
-	commit, n := gt.Committed[i], &m.counters
+func (r *rowPast) advance(commit, at int64, l lagged, m *groupMemory) {
+	n := &m.counters
 	if r.commit != Unknown && commit > r.commit {
 		if r.commit >= 0 {
 			n.Consumed += commit - r.commit
@@ -226,11 +232,11 @@ func (r *rowPast) advance(gt *GroupTopic, i int, l lagged, m *groupMemory) {
 		if r.previous == Unknown { // the first advance, or the first since a jump
 			r.before = 0
 		}
-		r.previous, r.at = r.commit, gt.commitsAt
+		r.previous, r.at = r.commit, at
 		r.habit(&m.habit)
 	}
 	if l.lag == 0 {
-		r.idle = gt.commitsAt
+		r.idle = at
 	}
 	r.commit = commit
 }
@@ -245,10 +251,10 @@ func (r *rowPast) habit(h *habit) {
 
 // jump takes a commit that moved other than by consuming: no progress, and
 // nothing to take a rate from.
-func (r *rowPast) jump(gt *GroupTopic, i int, l lagged) {
-	r.before, r.previous, r.commit = 0, Unknown, gt.Committed[i]
+func (r *rowPast) jump(commit, at int64, l lagged) {
+	r.before, r.previous, r.commit = 0, Unknown, commit
 	if l.lag == 0 {
-		r.idle = gt.commitsAt
+		r.idle = at
 	}
 }
 
@@ -272,11 +278,14 @@ func (past *rowMemory) jumped(p int32, at int64) {
 // a commit that never moved may be called still, and patience is how long one
 // that did move must stand for that, in nanoseconds.
 func (r *rowPast) rate(gt *GroupTopic, past *rowMemory, i int, l lagged, settled bool, patience int64) float32 {
-	commit := gt.Committed[i]
+	commit := gt.progress()[i]
 	if commit < 0 {
 		return nan32
 	}
 	base, ok := past.base(gt.Partition(i))
+	if gt.Reported != nil {
+		base.commit = min(base.commit, commit) // an upper bound each, of one number that only grows
+	}
 	elapsed := gt.commitsAt - base.at
 	if !ok || elapsed <= 0 || base.commit > commit {
 		return nan32

@@ -53,7 +53,7 @@ func (h *topicTimes) wishes(gt *GroupTopic, best []wish, s *Snapshot, interval t
 		if part.unsearchable != "" {
 			continue
 		}
-		at := gt.position(i, p)
+		at := gt.searched(i, p)
 		target, ok := part.aim(at, step, gt.Topic.LogEnd[p], s.TakenAt)
 		if ok && part.tried == target && vague(part.age(at, s.TakenAt)) {
 			target = at // a slow committer: what lies ahead was found, and is far away

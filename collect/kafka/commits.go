@@ -58,8 +58,7 @@ func (p *poll) readCommits(names []string) {
 		g := p.groups[name]
 		switch {
 		case g == nil:
-		case g.typ == collect.TypeShare: // has no commits: the brokers keep its progress, and are not asked for it yet
-			p.b.CommitsUnread(name, collect.ReasonNotReported)
+		case g.typ == collect.TypeShare: // askShareOffsets asks for it
 		case g.why != collect.ReasonNone:
 			p.b.CommitsUnread(name, g.why)
 		default:

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kerr"
-	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -164,34 +163,6 @@ func TestStreamsAnswers(t *testing.T) {
 	}}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
-	}
-}
-
-// Brokers' progress of share groups is not read yet; it is unknown, not 0.
-func TestShareGroup(t *testing.T) {
-	b := newBed(t)
-	b.topic("market-updates", 2)
-	b.produce("market-updates", 0, 5)
-	cl := b.client(kgo.ShareGroup("queue"), kgo.ConsumeTopics("market-updates"), kgo.ClientID("pod-1"))
-	defer cl.Close()
-	done := make(chan struct{})
-	defer func() { <-done }()
-	defer cl.Close()
-	go func() {
-		defer close(done)
-		for !cl.PollFetches(t.Context()).IsClientClosed() {
-		}
-	}()
-	if _, err := b.c.WaitGroupInfo(t.Context(), "queue", func(g *kfake.GroupInfo) bool { return g != nil && g.NumAssigned() == 2 }); err != nil {
-		t.Fatal(err)
-	}
-	s := b.poll()
-	b.wantGroup(s, "queue", "share Stable  members=1 lag=-1/0 unknown=2 stale=0")
-	if got, want := ownersText(s, "queue"), "market-updates/0=pod-1 market-updates/1=pod-1"; got != want {
-		t.Errorf("owners %s, want %s", got, want)
-	}
-	if g, _ := s.Group("queue"); g.CommitsReason != collect.ReasonNotReported || !s.Complete {
-		t.Errorf("commits %s complete %v: %s", g.CommitsReason, s.Complete, problemText(s))
 	}
 }
 

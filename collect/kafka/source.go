@@ -39,7 +39,8 @@ type Source struct {
 
 	seeds []*node         // the addresses given
 	nodes map[int32]*node // the brokers that Metadata listed last, by id
-	guide string          // address that answered Metadata last
+	lanes map[int32]*shareLane
+	guide string // address that answered Metadata last
 
 	clusterID  string
 	controller int32
@@ -72,7 +73,7 @@ func New(cfg Config, o Options) (*Source, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	opts = append(opts, kgo.MetadataMaxAge(time.Hour)) // the clients need none of their own
-	s := &Source{o: o, clientOpts: append(opts, o.Extra...), nodes: map[int32]*node{}, groups: map[string]*group{}, controller: -1}
+	s := &Source{o: o, clientOpts: append(opts, o.Extra...), nodes: map[int32]*node{}, lanes: map[int32]*shareLane{}, groups: map[string]*group{}, controller: -1}
 	s.topics.unlisted = map[string]unlisted{}
 	if o.OffsetsTopic {
 		s.tail = newOffsetsTopic(o.Filter)
@@ -99,6 +100,9 @@ func (s *Source) Close() {
 	for _, n := range s.nodes {
 		n.close()
 	}
+	for _, l := range s.lanes {
+		s.closeLane(l)
+	}
 	s.probes.wg.Wait() // a panic of one is no matter any more
 }
 
@@ -120,7 +124,9 @@ func (s *Source) Poll(ctx context.Context, ask collect.Ask) *collect.Snapshot {
 	p.describe()
 	names := p.addGroups()
 	starts := p.readKnownStarts()
+	shares := p.askShareOffsets(names)
 	p.readCommits(names)
+	p.takeShareOffsets(shares)
 	p.layout(metadata)
 	p.readStarts(starts)
 	if again := p.b.CommitsToReread(); again != nil {
