@@ -24,8 +24,8 @@ const (
 	batchVersion = 8
 )
 
-// fetched is what a broker said of one group's commits, by topic as they were
-// told and then in order of partition. It shares arrays with what the group said
+// fetched is what a broker said of one group's commits, in order of topic, by name
+// or where it has none by id, and of partition. It shares arrays with what the group said
 // before, and is not changed once the builder has it.
 type fetched struct {
 	group  string
@@ -34,9 +34,6 @@ type fetched struct {
 	at     time.Time
 	topics []collect.TopicCommits
 	ids    [][16]byte // of topics; nil where the broker names them
-	// order has, by topic, where each commit of the answer belongs; nil where
-	// it came in order.
-	order  [][]int32
 	unread []unreadCommit
 	// metadata are the strings that members committed beside the offsets, by
 	// topic and then as its partitions; nil where the group's say nothing.

@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"math/rand/v2"
@@ -36,7 +37,11 @@ func told(r *kmsg.OffsetFetchResponse, asked string) []kmsg.OffsetFetchResponseG
 func wantFetched(g *kmsg.OffsetFetchResponseGroup, version int16, metadata bool) string {
 	s := fmt.Sprintf("%q %d", g.Group, g.ErrorCode)
 	var unread []unreadCommit
-	for i, t := range g.Topics {
+	topics := slices.Clone(g.Topics)
+	slices.SortStableFunc(topics, func(a, b kmsg.OffsetFetchResponseGroupTopic) int {
+		return cmp.Or(cmp.Compare(a.Topic, b.Topic), bytes.Compare(a.TopicID[:], b.TopicID[:]))
+	})
+	for i, t := range topics {
 		s += fmt.Sprintf(" [%q", t.Topic)
 		if version >= 10 {
 			s += fmt.Sprintf(" %x", t.TopicID)
@@ -289,9 +294,10 @@ func TestMetadataOfCommitsIsKeptForStreamsOnly(t *testing.T) {
 }
 
 // BenchmarkCommits reads what a broker says of 50 groups with 500 commits each,
-// by how much of it is new.
+// in any order, by how much of it is new.
 func BenchmarkCommits(b *testing.B) {
 	answer := func(offset int64) []byte {
+		rng := rand.New(rand.NewPCG(uint64(offset), 1))
 		r := kmsg.NewPtrOffsetFetchResponse()
 		r.Version = 9
 		none := ""
@@ -302,8 +308,10 @@ func BenchmarkCommits(b *testing.B) {
 				for p := range int32(50) {
 					t.Partitions = append(t.Partitions, kmsg.OffsetFetchResponseGroupTopicPartition{Partition: p, Offset: 1e6 + offset, Metadata: &none})
 				}
+				rng.Shuffle(len(t.Partitions), func(i, j int) { t.Partitions[i], t.Partitions[j] = t.Partitions[j], t.Partitions[i] })
 				group.Topics = append(group.Topics, t)
 			}
+			rng.Shuffle(len(group.Topics), func(i, j int) { group.Topics[i], group.Topics[j] = group.Topics[j], group.Topics[i] })
 			r.Groups = append(r.Groups, group)
 		}
 		return r.AppendTo(nil)
