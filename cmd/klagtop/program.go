@@ -63,7 +63,10 @@ table and ends.`,
 	}
 	_ = root.RegisterFlagCompletionFunc("group", p.groupNames)
 	_ = root.RegisterFlagCompletionFunc("exclude-group", p.groupNames)
-	root.AddCommand(p.serveCommand(), p.demoCommand(), p.describeCommand(), p.listCommand(), p.watchCommand(), p.eventsCommand(), p.checkCommand(), p.doctorCommand(), p.versionCommand())
+	root.AddCommand(
+		p.serveCommand(), p.demoCommand(), p.describeCommand(), p.listCommand(), p.watchCommand(), p.eventsCommand(), p.checkCommand(),
+		p.whatifCommand(), p.doctorCommand(), p.versionCommand(),
+	)
 	return root
 }
 
