@@ -163,6 +163,9 @@ type GroupFacts struct {
 	Coordinator  int32
 	Generation   Generation
 	Leader       string // member id of a classic group's leader; "" if not told
+	// AssignmentEpoch counts only where the Generation is an epoch.
+	AssignmentEpoch int64
+	Topology        *Topology // of a streams group; the builder keeps it
 
 	// Described is true when this poll described the group. Otherwise Reason
 	// says why not; ReasonNone means that it was not due.
@@ -208,6 +211,10 @@ type TopicCommits struct {
 	Reasons    []Reason
 	Times      []int64 // when each was committed, Unix nanoseconds, 0 where that is not known; nil without any
 	Lags       []int64 // of a share group: the broker's own, negative where it gives none
+	// Clues are the largest timestamps that Kafka Streams took records before
+	// the offset to have, milliseconds since 1970, Unknown where it committed
+	// none; nil without any. No proof of anything: see search.clue.
+	Clues []int64
 }
 
 // AddCommits gives the whole set of a group's commits.

@@ -138,6 +138,7 @@ func (b *Builder) Finish(at time.Time, took time.Duration) *Snapshot {
 			continue
 		}
 		b.keepRows(d)
+		b.tellMissingSources(d)
 		d.firstSeen(at)
 		g := d.Group
 		g.Produced, g.Consumed, g.Drain = math.NaN(), math.NaN(), math.NaN()

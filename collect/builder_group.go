@@ -11,11 +11,15 @@ import (
 func describeGroup(f GroupFacts, prev *Group, staleAfter time.Duration, now time.Time) *Group {
 	g := &Group{
 		Name: f.Name, Type: f.Type, State: f.State, Reason: f.Reason, ProtocolType: f.ProtocolType, Assignor: f.Assignor,
-		Coordinator: f.Coordinator, Generation: f.Generation, Leader: f.Leader,
+		Coordinator: f.Coordinator, Generation: f.Generation, Leader: f.Leader, AssignmentEpoch: Unknown,
 	}
 	switch {
 	case f.Described:
 		g.DescribedAt, g.MembersKnown, g.Members = f.At, f.MembersKnown, f.Members
+		g.Topology = f.Topology
+		if f.Generation.Source == SourceEpoch {
+			g.AssignmentEpoch = f.AssignmentEpoch
+		}
 		g.recallHidden(prev)
 	case f.Reason == ReasonNone && prev != nil && prev.Type == f.Type:
 		g.recall(prev)
@@ -46,6 +50,7 @@ func (g *Group) recall(prev *Group) {
 	reason, coordinator := g.Reason, g.Coordinator
 	g.State, g.ProtocolType, g.Assignor, g.Generation, g.Leader = prev.State, prev.ProtocolType, prev.Assignor, prev.Generation, prev.Leader
 	g.DescribedAt, g.MembersKnown, g.Members, g.AssignmentStale = prev.DescribedAt, prev.MembersKnown, prev.Members, prev.AssignmentStale
+	g.AssignmentEpoch, g.Topology = prev.AssignmentEpoch, prev.Topology
 	g.Reason, g.Coordinator = reason, coordinator
 	if len(prev.Members) > 0 { // the caller sorts in place
 		g.Members = append([]Member(nil), prev.Members...)
@@ -144,7 +149,14 @@ func (d *groupDraft) uses() *topicUses {
 			out.of(gt.Topic.Name)
 		}
 	}
-	subscribes := d.consumes() || d.Type == TypeStreams
+	if d.Topology != nil { // also of an application that is stopped
+		for i := range d.Topology.Subtopologies {
+			for _, t := range d.Topology.Subtopologies[i].reads() {
+				out.of(t).subscribed = true
+			}
+		}
+	}
+	subscribes := d.consumes()
 	var last []string
 	for i := range d.Members {
 		m := &d.Members[i]

@@ -124,7 +124,7 @@ func (d *groupDraft) repeatCommits(gt, was *GroupTopic, i int32) {
 		return
 	}
 	c, before := &d.commits[i], &d.prev.source.commits[i]
-	if shared(c.Offsets, before.Offsets) && shared(c.Epochs, before.Epochs) {
+	if shared(c.Offsets, before.Offsets) && shared(c.Epochs, before.Epochs) && c.Times == nil && was.CommittedAt == nil && c.Clues == nil && was.clues == nil {
 		gt.Committed, gt.CommitEpoch = was.Committed, was.CommitEpoch
 		return
 	}
@@ -150,7 +150,7 @@ func (gt *GroupTopic) takeCommits(c *TopicCommits, rows int) bool {
 			return false
 		}
 	}
-	gt.Committed, gt.CommitEpoch = c.Offsets, c.Epochs
+	gt.Committed, gt.CommitEpoch, gt.CommittedAt, gt.clues = c.Offsets, c.Epochs, c.Times, c.Clues
 	return true
 }
 

@@ -152,6 +152,9 @@ func (gt *GroupTopic) setCommits(c *TopicCommits, was *GroupTopic) {
 		if c.Offsets[k] >= 0 {
 			gt.Committed[i], gt.CommitEpoch[i] = c.Offsets[k], c.Epochs[k]
 			gt.setCommittedAt(i, c.Times, k)
+			if c.Clues != nil {
+				gt.setClue(i, c.Clues[k])
+			}
 		}
 	}
 }
@@ -212,7 +215,9 @@ func (b *Builder) addAssigned(d *groupDraft, uses *topicUses) {
 }
 
 // whole reports whether all partitions of a topic are the group's.
-func (d *groupDraft) whole(t *topicDraft) bool { return d.consumes() && t.exists }
+func (d *groupDraft) whole(t *topicDraft) bool {
+	return t.exists && (d.consumes() || d.Topology.has(t.Name))
+}
 
 // rowParts lists the partitions of a group's rows in order and counts them; nil
 // stands for all partitions of the topic. Rows that the group had, was, it has

@@ -40,7 +40,7 @@ func TestRowSets(t *testing.T) {
 			m.HasTarget, m.Target, m.Epoch = true, []TopicPartitions{on("a", 0), on("b", 0)}, 4
 			w.group("g", m).commit("a", 0, 4).facts.Type = TypeConsumer
 		}, []string{"a/0 0..10 at 4 lag 6 ok", "a/1 0..10 at - lag 10 no_commit", "b/0 0..5 at - lag 5 no_commit"}},
-		{"streams: what tasks read and what was committed, of a topic without either nothing", func(w *world) {
+		{"streams without a topology: what tasks read and what was committed", func(w *world) {
 			w.topic("a", even(3, 0, 10)...)
 			w.topic("b", even(3, 0, 10)...)
 			g := w.group("g", member("m", on("a", 0)).to("b")).commit("a", 2, 4)

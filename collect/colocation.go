@@ -15,11 +15,24 @@ type JoinSet struct {
 }
 
 // JoinSets are the sets of topics over which a group's co-location is counted.
-// Nil where the question makes no sense: without members, for Kafka Streams,
-// where tasks and not topics are dealt out, and without two such topics.
+// Nil where the question makes no sense: without members, for Kafka Streams on
+// the classic protocol, where tasks and not topics are dealt out, and without
+// two such topics. A streams group has those of each of its subtopologies.
 func (g *Group) JoinSets() []JoinSet {
+	if g.Type != TypeStreams {
+		return joinSets(g.joinable())
+	}
 	var sets []JoinSet
-	for whole := g.joinable(); len(whole) > 0; {
+	for _, topics := range g.tasked() {
+		sets = append(sets, joinSets(topics)...)
+	}
+	return sets
+}
+
+// joinSets parts topics that are sorted by partition count.
+func joinSets(whole []*GroupTopic) []JoinSet {
+	var sets []JoinSet
+	for len(whole) > 0 {
 		n, same := whole[0].Rows(), 1
 		for same < len(whole) && whole[same].Rows() == n {
 			same++
@@ -44,10 +57,12 @@ func (g *Group) joinable() []*GroupTopic {
 			whole = append(whole, gt)
 		}
 	}
-	slices.SortFunc(whole, func(a, b *GroupTopic) int {
-		return cmp.Or(cmp.Compare(a.Rows(), b.Rows()), cmp.Compare(a.Topic.Name, b.Topic.Name))
-	})
+	slices.SortFunc(whole, byPartitionCount)
 	return whole
+}
+
+func byPartitionCount(a, b *GroupTopic) int {
+	return cmp.Or(cmp.Compare(a.Rows(), b.Rows()), cmp.Compare(a.Topic.Name, b.Topic.Name))
 }
 
 // colocation counts the partition indexes of all join sets, and those of them

@@ -36,6 +36,7 @@ type fakeGroup struct {
 	told          []TopicCommits            // last
 	epochs        map[topicPartition]int32  // of commits; 0 where not named
 	shares        map[string]map[int32]told // of a share group
+	clue          int64                     // beside each commit, as Kafka Streams does it; 0 without
 }
 
 // world is a pretended cluster: a test changes it and polls again.
@@ -204,6 +205,9 @@ func (w *world) giveCommits(b *Builder, name string, g *fakeGroup) {
 		for _, p := range slices.Sorted(maps.Keys(g.commits[topic])) {
 			c.Partitions, c.Offsets = append(c.Partitions, p), append(c.Offsets, g.commits[topic][p])
 			c.Epochs = append(c.Epochs, g.epochs[topicPartition{topic, p}])
+		}
+		if g.clue != 0 {
+			c.Clues = slices.Repeat([]int64{g.clue}, len(c.Offsets))
 		}
 		for _, last := range g.told { // as a source does: what has not moved is the same slice
 			if reflect.DeepEqual(last, c) {

@@ -54,9 +54,12 @@ type Group struct {
 	Assignor     string
 	Coordinator  int32 // broker id, -1 if not known
 	Generation   Generation
-	Leader       string    // member id of a classic group's leader, which deals out partitions; "" if not known
-	DescribedAt  time.Time // zero if never described
-	FirstSeenAt  time.Time
+	Leader       string // member id of a classic group's leader, which deals out partitions; "" if not known
+	// AssignmentEpoch is the group epoch that the target assignment was made
+	// in; Unknown in groups without epochs.
+	AssignmentEpoch int64
+	DescribedAt     time.Time // zero if never described
+	FirstSeenAt     time.Time
 
 	// MembersKnown is false where the members could not be read: Members is
 	// then nil and says nothing.
@@ -66,6 +69,11 @@ type Group struct {
 	// earlier stable generation, because brokers do not tell the current ones
 	// during a rebalance or did not answer.
 	AssignmentStale bool
+
+	// Topology is a streams group's; nil in other groups, and where it is not
+	// known. MissingTopics are those of its source topics that do not exist.
+	Topology      *Topology
+	MissingTopics []string
 
 	// Topics on which the group has rows, by name.
 	Topics []*GroupTopic
@@ -227,6 +235,8 @@ type GroupTopic struct {
 	Ages []Age
 	ages []rowAge
 	done []int64 // what is done of share partitions; nil in other groups
+	// clues are the commits' TopicCommits.Clues; nil without any.
+	clues []int64
 }
 
 // Rows is the number of rows.
@@ -295,6 +305,7 @@ type Member struct {
 	Target     []TopicPartitions // nil where the group has no targets
 	HasTarget  bool              // the group's protocol has targets
 	Decode     Decode
+	Streams    *StreamsMember // nil in groups of other types
 	// Rejoined is with what a classic member came when it joined last.
 	Rejoined Rejoined
 
@@ -333,9 +344,10 @@ func (m *Member) Partitions() int {
 }
 
 // Idle reports whether the member is known to own nothing and to be given
-// nothing. One whose assignment cannot be decoded is not idle.
+// nothing. One whose assignment cannot be decoded is not idle, nor is one that
+// has a standby or warm-up task.
 func (m *Member) Idle() bool {
-	return (m.Decode == DecodeOK || m.Decode == DecodeEmpty) && m.Partitions() == 0 && len(m.Target) == 0
+	return (m.Decode == DecodeOK || m.Decode == DecodeEmpty) && m.Partitions() == 0 && len(m.Target) == 0 && !m.Streams.copies()
 }
 
 // TopicPartitions are some partitions of one topic, in order.

@@ -71,17 +71,34 @@ func (t *tracker) rebalances(g *Group, m *groupMemory) []Event {
 		events = append(events, t.madeAnew(g, m, before))
 		before = ""
 	}
-	if g.Rebalancing() || g.State == StateNotReady {
+	switch {
+	case g.State == StateNotReady:
+		events = append(events, t.notReady(g, r, before, len(events) > 0)...)
+	case g.Rebalancing():
 		if before == "" && !r.known {
 			events = append(events, t.firstSeen(g, len(events) > 0)...)
 		}
 		events = append(events, t.rebalanceBegins(g, m, before)...)
 		events = append(events, t.waitsFor(g, r)...)
-	} else {
+	default:
 		events = append(events, t.settled(g, m, before, len(events) > 0)...)
 	}
 	m.counters.RebalancesLower = m.counters.RebalancesLower || !r.generation.anchored
 	return events
+}
+
+// notReady tells of a streams group that cannot work: a source topic does not
+// exist, or internal ones are still being made. It is no rebalance by itself,
+// nor is what its members have then an assignment to compare others with; one
+// that was seen to begin goes on.
+func (t *tracker) notReady(g *Group, r *rebalanceMemory, before string, told bool) []Event {
+	switch {
+	case before == "" && !r.known:
+		return t.firstSeen(g, told)
+	case before != g.State && !r.open:
+		return []Event{t.stateChange(g, before)}
+	}
+	return nil
 }
 
 // settled judges a look at a group that is not between two assignments.

@@ -94,6 +94,13 @@ func consumerType(w *watched) {
 	}
 }
 
+func streamsType(w *watched) {
+	consumerType(w)
+	w.groups["g"].facts.Type = TypeStreams
+}
+
+func notReady(w *watched) { w.groups["g"].facts.State = StateNotReady }
+
 func TestRebalanceEvents(t *testing.T) {
 	a, b := member("a", on("t", 0, 1)), member("b")
 	half := []Member{member("a", on("t", 0)), member("b", on("t", 1))}
@@ -170,6 +177,30 @@ func TestRebalanceEvents(t *testing.T) {
 			},
 			[]string{"state Stable -> Reconciling", "rebalance x1 member_joined moved 1 gained 0 lost 0 kept 1 +b"},
 			1, 1,
+		},
+		{
+			"streams: not ready is no rebalance", all(members(a), streamsType, generation(3, SourceEpoch)),
+			[]step{all(members(member("a")), streamsType, notReady), all(members(member("a")), streamsType, notReady), all(members(a), streamsType)},
+			[]string{"state Stable -> NotReady", "state NotReady -> Stable"},
+			0, 0,
+		},
+		{
+			"streams: what follows it is one", all(members(a), streamsType, generation(3, SourceEpoch)),
+			[]step{
+				all(members(member("a")), streamsType, notReady),
+				all(members(half...), streamsType, generation(5, SourceEpoch), func(w *watched) { w.groups["g"].facts.State = StateAssigning }),
+				all(members(half...), streamsType, generation(5, SourceEpoch), notReady),
+				all(members(half...), streamsType, generation(5, SourceEpoch)),
+			},
+			[]string{"state Stable -> NotReady", "state NotReady -> Assigning", "rebalance x2 member_joined moved 1 gained 0 lost 0 kept 1 +b"},
+			2, 1,
+		},
+		{
+			"streams: a standby that moves is none", all(members(a), streamsType, generation(3, SourceEpoch)),
+			[]step{all(members(a), streamsType, func(w *watched) {
+				w.groups["g"].facts.Members[0].Streams = &StreamsMember{Standby: []TopicPartitions{on("t", 2)}}
+			})},
+			nil, 0, 0,
 		},
 		{"a group that empties is no rebalance", members(a), []step{empty, empty}, []string{"state Stable -> Empty"}, 0, 0},
 		{"and fills again is one", members(a), []step{empty, members(a)}, []string{"state Stable -> Empty", "rebalance x1 member_joined moved 0 gained 2 lost 0 kept 0 +a"}, 1, 0},

@@ -24,6 +24,7 @@ type search struct {
 	topic     string
 	partition int32
 	target    int64
+	clue      int64 // what to begin with, milliseconds; not above 0 without one
 
 	stage  searchStage
 	asked  int64 // the timestamp of the question under way, milliseconds
@@ -48,6 +49,7 @@ const (
 	askNewest searchStage = iota // the record with the largest timestamp
 	askOldest                    // the first record the log holds
 	askBetween
+	askClue // the first record younger than the clue
 )
 
 // query is the next question.
@@ -57,6 +59,8 @@ func (s *search) query() TimeQuery {
 		s.asked = TimestampNewest
 	case askOldest:
 		s.asked = 0
+	case askClue:
+		s.asked = s.clue + 1
 	default:
 		s.asked = s.guess()
 	}
@@ -86,6 +90,8 @@ func (s *search) answer(a TimeAnswer, now time.Time) {
 		s.takeNewest(a, now)
 	case askOldest:
 		s.takeOldest(a)
+	case askClue:
+		s.takeClue(a, now)
 	default:
 		s.narrow(a)
 	}

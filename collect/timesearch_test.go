@@ -63,10 +63,16 @@ func (l *leader) unread(offset int64) int64 {
 // searched runs a collector's search for one group that stands at an offset.
 func (l *leader) searched(t *testing.T, commit int64, now time.Time) (Row, int) {
 	t.Helper()
+	return l.searchedWith(t, commit, 0, now)
+}
+
+// searchedWith does so with a time beside the commit, in milliseconds.
+func (l *leader) searchedWith(t *testing.T, commit, clue int64, now time.Time) (Row, int) {
+	t.Helper()
 	w := newWorld()
 	w.now = now
 	w.topic("a", part{l.start, l.end})
-	w.solo("g").commit("a", 0, commit)
+	w.solo("g").commit("a", 0, commit).clue = clue
 	s := w.poll()
 	c := New(leaderSource{l}, Options{Now: func() time.Time { return now }})
 	c.tracker.advance(s)

@@ -8,6 +8,15 @@ import (
 // A wish is the row of a partition that a search would help most.
 type wish struct {
 	target, lag int64 // the offset to search for; lag 0: no wish
+	clue        int64 // see search
+}
+
+func newSearch(topic string, partition int32, w wish) *search {
+	s := &search{topic: topic, partition: partition, target: w.target, clue: w.clue}
+	if w.clue > 0 {
+		s.stage = askClue
+	}
+	return s
 }
 
 // wanted lists what is worth a search: the first unread record of rows whose
@@ -28,7 +37,7 @@ func (t *tracker) wanted(s *Snapshot) []*search {
 	for name, ws := range wishes {
 		for p, w := range ws {
 			if w.lag > 0 {
-				all = append(all, &search{topic: name, partition: int32(p), target: w.target})
+				all = append(all, newSearch(name, int32(p), w))
 				lags = append(lags, w.lag)
 			}
 		}
@@ -64,7 +73,7 @@ func (h *topicTimes) wishes(gt *GroupTopic, best []wish, s *Snapshot, interval t
 		if best == nil {
 			best = make([]wish, len(h.parts))
 		}
-		best[p] = wish{target, l.lag}
+		best[p] = wish{target, l.lag, gt.clue(i, target)}
 	}
 	return best
 }

@@ -117,6 +117,9 @@ func explainGroup(s *scene, r *groupRow) []string {
 	if t.LostRecords > 0 {
 		out = append(out, fmt.Sprintf("Retention took %s before they were read; they are not counted.", records(t.LostRecords)))
 	}
+	for _, topic := range r.MissingTopics {
+		out = append(out, "It cannot work without its source topic "+s.look.name(topic)+", which does not exist.")
+	}
 	if r.Reason != collect.ReasonNone {
 		out = append(out, "The group could not be described: "+reasonWords(r.Reason)+".")
 	}
@@ -163,6 +166,7 @@ func explainMember(s *scene, g *collect.Group, r *memberRow) []string {
 			out = append(out, fmt.Sprintf("Its target differs: it has yet to take %d and to give up %d.", take, leave))
 		}
 	}
+	out = append(out, explainCopies(s.look, r.Streams)...)
 	return append(out, "It connects from "+orElse(s.look.text(r.Host), "an unknown host")+", member id "+s.look.text(r.ID)+".")
 }
 

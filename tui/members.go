@@ -82,7 +82,7 @@ func memberNote(m *collect.Member, stale bool) string {
 	if stale {
 		return "last stable"
 	}
-	return ""
+	return copiesNote(m.Streams)
 }
 
 // difference counts the partitions that only one of two assignments has.

@@ -224,7 +224,11 @@ func (p *poll) takeCommits(f *fetched) {
 	g.offsets, g.commits = 0, f
 	for i := range f.topics {
 		g.offsets += len(f.topics[i].Partitions)
+		if f.metadata != nil {
+			f.topics[i].Clues = streamsTimes(f.metadata[i])
+		}
 	}
+	f.metadata = nil
 	commits := f.topics
 	if unnamed := func(t collect.TopicCommits) bool { return t.Topic == "" }; slices.ContainsFunc(commits, unnamed) {
 		// deleted since, or not to be seen

@@ -279,6 +279,9 @@ func TestMetadataOfCommitsIsKeptForStreamsOnly(t *testing.T) {
 		{"a streams group", &group{typ: collect.TypeStreams}, true},
 		{"streams members of a classic group", &group{typ: collect.TypeClassic, assignor: "stream"}, true},
 		{"any other", &group{typ: collect.TypeClassic, assignor: "range"}, false},
+		{"a classic group that was never seen with members: nobody tells whose it was", &group{typ: collect.TypeClassic, state: collect.StateEmpty}, true},
+		{"and its commits had no times", &group{typ: collect.TypeClassic, state: collect.StateEmpty, commits: &fetched{topics: []collect.TopicCommits{{}}}}, false},
+		{"and they had", &group{typ: collect.TypeClassic, state: collect.StateEmpty, commits: &fetched{topics: []collect.TopicCommits{{Clues: []int64{1}}}}}, true},
 	} {
 		p := &poll{Source: &Source{groups: map[string]*group{"group-0": c.g}}}
 		req := p.offsetFetch([]string{"group-0"})

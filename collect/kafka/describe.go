@@ -178,7 +178,7 @@ func (p *poll) describeChunk(c *call, k kind, names []string) ([]answer, error) 
 	case *kmsg.ShareGroupDescribeResponse:
 		as = shareAnswers(r, &p.topics)
 	case *kmsg.StreamsGroupDescribeResponse:
-		as = streamsAnswers(r)
+		as = streamsAnswers(r, &p.topics)
 	}
 	for i := range as {
 		as[i].node, as[i].kind = c.n.id, k

@@ -26,7 +26,7 @@ func consumerAnswers(r *kmsg.ConsumerGroupDescribeResponse, topics *view) []answ
 		}
 		f := collect.GroupFacts{
 			State: g.State, ProtocolType: consumerProtocol, Assignor: g.AssignorName, Generation: epoch(g.Epoch),
-			MembersKnown: true, Members: make([]collect.Member, len(g.Members)),
+			AssignmentEpoch: int64(g.AssignmentEpoch), MembersKnown: true, Members: make([]collect.Member, len(g.Members)),
 		}
 		for j := range g.Members {
 			m := &g.Members[j]
@@ -53,7 +53,7 @@ func shareAnswers(r *kmsg.ShareGroupDescribeResponse, topics *view) []answer {
 		}
 		f := collect.GroupFacts{
 			State: g.GroupState, ProtocolType: "share", Assignor: g.Assignor, Generation: epoch(g.GroupEpoch),
-			MembersKnown: true, Members: make([]collect.Member, len(g.Members)),
+			AssignmentEpoch: int64(g.AssignmentEpoch), MembersKnown: true, Members: make([]collect.Member, len(g.Members)),
 		}
 		for j := range g.Members {
 			m := &g.Members[j]
@@ -70,58 +70,6 @@ func shareAnswers(r *kmsg.ShareGroupDescribeResponse, topics *view) []answer {
 		out = append(out, answer{name: g.GroupID, facts: f})
 	}
 	return out
-}
-
-func streamsAnswers(r *kmsg.StreamsGroupDescribeResponse) []answer {
-	out := make([]answer, 0, len(r.Groups))
-	for i := range r.Groups {
-		g := &r.Groups[i]
-		if g.ErrorCode != 0 {
-			out = append(out, refusal(g.Group, g.ErrorCode, g.ErrorMessage))
-			continue
-		}
-		f := collect.GroupFacts{
-			State: g.State, ProtocolType: "streams", Assignor: text(g.AssignorName), Generation: epoch(g.Epoch),
-			MembersKnown: true, Members: make([]collect.Member, len(g.Members)),
-		}
-		reads := map[string][]string{} // by subtopology
-		var all []string
-		if g.Topology != nil {
-			for _, s := range g.Topology.Subtopologies {
-				topics := slices.Clone(s.SourceTopics)
-				for _, t := range s.RepartitionSourceTopics {
-					topics = append(topics, t.Topic)
-				}
-				reads[s.SubtopologyID] = topics
-				all = append(all, topics...)
-			}
-			all = slices.Compact(sorted(all))
-		}
-		for j := range g.Members {
-			m := &g.Members[j]
-			f.Members[j] = collect.Member{
-				ID: m.MemberID, ClientID: m.ClientID, Host: m.ClientHost, InstanceID: text(m.InstanceID), Rack: text(m.RackID),
-				Epoch: m.MemberEpoch, Generation: -1, Subscribed: all, HasTarget: true,
-				Assigned: tasks(m.Assignment.ActiveTasks, reads), Target: tasks(m.TargetAssignment.ActiveTasks, reads),
-			}
-			f.Members[j].Decode = decodeOf(f.Members[j].Assigned)
-		}
-		out = append(out, answer{name: g.Group, facts: f})
-	}
-	return out
-}
-
-// tasks gives the partitions that active tasks read: task p of a subtopology
-// reads partition p of each of its source and repartition topics. Standby
-// tasks have the same numbers and read none of them.
-func tasks(active []kmsg.TaskIDs, reads map[string][]string) []collect.TopicPartitions {
-	var out []collect.TopicPartitions
-	for i := range active {
-		for _, topic := range reads[active[i].SubtopologyID] {
-			out = append(out, collect.TopicPartitions{Topic: topic, Partitions: active[i].Partitions})
-		}
-	}
-	return tidy(out)
 }
 
 // name turns a broker's assignment into ours. Some brokers leave out the names

@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"slices"
 	"time"
 
 	"github.com/klagtop/klagtop/collect"
@@ -86,9 +87,18 @@ func protocolOf(t collect.GroupType) string {
 const streamsAssignor = "stream"
 
 // meaningful reports whether what members commit beside the offsets says
-// something: Kafka Streams puts the time of the record there.
+// something: Kafka Streams puts a time there. Of a classic group that was never
+// seen with members nobody tells whose it was, so that is looked for once.
 func (g *group) meaningful() bool {
-	return g.typ == collect.TypeStreams || g.typ == collect.TypeClassic && g.assignor == streamsAssignor
+	switch {
+	case g.typ == collect.TypeStreams:
+		return true
+	case g.typ != collect.TypeClassic:
+		return false
+	case g.assignor == "" && g.state == collect.StateEmpty:
+		return g.commits == nil || slices.ContainsFunc(g.commits.topics, func(t collect.TopicCommits) bool { return t.Clues != nil })
+	}
+	return g.assignor == streamsAssignor
 }
 
 // begin starts the facts of a group for this poll, with nothing described.

@@ -183,6 +183,9 @@ func (e *encoder) group(g *collect.Group, raised []collect.Finding, o Options) {
 	e.field("drain_seconds", float(g.Drain))
 	e.field("rebalances", rebalances(&g.Counters))
 	e.field("assignment", assignment(g))
+	if g.Topology != nil {
+		e.field("topology", topology(g))
+	}
 	e.key("members")
 	if o.GroupLevel || !g.MembersKnown {
 		e.raw("null")

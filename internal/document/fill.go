@@ -113,7 +113,7 @@ func assignment(g *collect.Group) Assignment {
 		Members: count(a.Members), Idle: count(a.Idle), Assigned: count(a.Assigned), Unassigned: count(a.Unassigned),
 		Pending: count(a.Pending), Orphaned: count(a.Orphaned), Conflicts: count(a.Conflicts),
 		Skew:  Skew{Partitions: float(a.SkewPartitions), Lag: float(a.SkewLag), Rate: float(a.SkewRate)},
-		Stale: g.AssignmentStale,
+		Stale: g.AssignmentStale, Epoch: count(g.AssignmentEpoch),
 	}
 	if a.Copartitioned >= 0 {
 		out.Colocation = &Colocation{Colocated: a.Colocated, Total: a.Copartitioned, Apart: aparts(g)}
@@ -149,6 +149,7 @@ func member(m *collect.Member, t *collect.MemberTotals) Member {
 		MemberID: Text(m.ID), ClientID: Text(m.ClientID), Host: Text(m.Host), InstanceID: Text(m.InstanceID), Rack: Text(m.Rack),
 		Epoch: broker(m.Epoch), FirstSeenAt: timestamp(m.FirstSeenAt),
 		Assigned: partitionsByTopic(m.Assigned), Decode: string(m.Decode), Rates: rates(t.Produced, t.Consumed),
+		StreamsMember: streamsMember(m.Streams),
 	}
 	if m.HasTarget {
 		out.Target = partitionsByTopic(m.Target)

@@ -58,6 +58,7 @@ type Group struct {
 	DrainSeconds *float64    `json:"drain_seconds"`
 	Rebalances   Rebalances  `json:"rebalances"`
 	Assignment   Assignment  `json:"assignment"`
+	Topology     *Topology   `json:"topology,omitempty"` // of streams groups only
 	Members      []Member    `json:"members"`
 	Partitions   []Partition `json:"partitions"`
 	Findings     []Finding   `json:"findings"`
@@ -114,6 +115,7 @@ type Assignment struct {
 	Skew       Skew        `json:"skew"`
 	Colocation *Colocation `json:"colocation"`
 	Stale      bool        `json:"stale"`
+	Epoch      *int64      `json:"epoch"` // that the target was made in; null without epochs
 	// PartitionCounts is there only where the counts of the group's topics
 	// differ, so that a join by key over them has no pairs.
 	PartitionCounts []TopicCount `json:"partition_counts,omitempty"`
@@ -171,6 +173,8 @@ type Member struct {
 	Lag         *int64             `json:"lag"`
 	Rates       Rates              `json:"rates"`
 	ProgressAt  *string            `json:"progress_at"`
+
+	*StreamsMember // of streams groups only
 }
 
 // Partition is one row of a group.

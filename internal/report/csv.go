@@ -58,7 +58,7 @@ func MembersCSV(w io.Writer, groups []*collect.Group, o Options) error {
 	c := csv.NewWriter(w)
 	_ = c.Write([]string{
 		"group", "member_id", "client_id", "host", "instance_id", "rack", "epoch", "first_seen_at", "partitions", "assigned", "target", "decode",
-		"lag", "produced", "consumed",
+		"lag", "produced", "consumed", "process_id", "standby", "warmup",
 	})
 	for _, g := range groups {
 		totals := g.MemberTotals()
@@ -68,10 +68,14 @@ func MembersCSV(w io.Writer, groups []*collect.Group, o Options) error {
 			if !decoded(m) {
 				partitions, lag = "", ""
 			}
+			var s collect.StreamsMember
+			if m.Streams != nil {
+				s = *m.Streams
+			}
 			_ = c.Write([]string{
 				o.csvName(g.Name), o.csvName(m.ID), o.csvName(m.ClientID), o.csvName(m.Host), o.csvName(m.InstanceID), o.csvName(m.Rack),
 				field(int64(m.Epoch)), moment(m.FirstSeenAt), partitions, assignedText(m.Assigned), assignedText(m.Target), string(m.Decode),
-				lag, decimal(totals[i].Produced), decimal(totals[i].Consumed),
+				lag, decimal(totals[i].Produced), decimal(totals[i].Consumed), o.csvName(s.ProcessID), assignedText(s.Standby), assignedText(s.Warmup),
 			})
 		}
 	}

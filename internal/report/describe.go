@@ -28,7 +28,7 @@ func eachGroup(w io.Writer, groups []*collect.Group, o Options, lay func(*collec
 		if i == 0 {
 			gap = ""
 		}
-		if _, err := io.WriteString(w, gap+Sentence(g, o)+"\n"+unevenness(g)); err != nil {
+		if _, err := io.WriteString(w, gap+Sentence(g, o)+"\n"+unevenness(g)+missingTopics(g)); err != nil {
 			return err
 		}
 		if t := lay(g); len(t.rows) > 0 {
@@ -186,9 +186,10 @@ func owner(g *collect.Group, r *collect.Row) (id, host, client string) {
 }
 
 func membersTable(g *collect.Group, o Options) *table {
-	static := false
+	static, streams := false, false
 	for i := range g.Members {
 		static = static || g.Members[i].InstanceID != ""
+		streams = streams || g.Members[i].Streams != nil
 	}
 	t := &table{columns: []column{text("GROUP"), text("CONSUMER-ID")}}
 	if static {
@@ -197,6 +198,9 @@ func membersTable(g *collect.Group, o Options) *table {
 	t.columns = append(t.columns, text("HOST"), text("CLIENT-ID"), number("#PARTITIONS"), number("LAG"))
 	if o.Wide {
 		t.columns = append(t.columns, number("CONSUMED/S"), text("RACK"), number("CURRENT-EPOCH"), text("CURRENT-ASSIGNMENT"), text("TARGET-ASSIGNMENT"))
+	}
+	if streams {
+		t.columns = append(t.columns, streamsColumns(o.Wide)...)
 	}
 	totals := g.MemberTotals()
 	for i := range g.Members {
@@ -220,6 +224,9 @@ func membersTable(g *collect.Group, o Options) *table {
 				current = string(m.Decode)
 			}
 			row = append(row, rate(totals[i].Consumed), orDash(m.Rack), brokerID(m.Epoch), current, target)
+		}
+		if streams {
+			row = append(row, streamsCells(m.Streams, o.Wide)...)
 		}
 		t.add(row...)
 	}
