@@ -124,7 +124,7 @@ func (d *groupDraft) repeatCommits(gt, was *GroupTopic, i int32) {
 		return
 	}
 	c, before := &d.commits[i], &d.prev.source.commits[i]
-	if shared(c.Offsets, before.Offsets) && shared(c.Epochs, before.Epochs) && c.Times == nil && was.CommittedAt == nil && c.Clues == nil && was.clues == nil {
+	if c.plain() && before.plain() && shared(c.Offsets, before.Offsets) && shared(c.Epochs, before.Epochs) {
 		gt.Committed, gt.CommitEpoch = was.Committed, was.CommitEpoch
 		return
 	}
@@ -142,7 +142,7 @@ func (d *groupDraft) repeatCommits(gt, was *GroupTopic, i int32) {
 // takeCommits lets commits that are one a row, in order, be the rows' own
 // without copying them. It reports whether they are.
 func (gt *GroupTopic) takeCommits(c *TopicCommits, rows int) bool {
-	if len(c.Partitions) != rows || c.Reasons != nil || c.Lags != nil {
+	if len(c.Partitions) != rows || !c.plain() {
 		return false
 	}
 	for i, p := range c.Partitions {
@@ -152,6 +152,12 @@ func (gt *GroupTopic) takeCommits(c *TopicCommits, rows int) bool {
 	}
 	gt.Committed, gt.CommitEpoch, gt.CommittedAt, gt.clues = c.Offsets, c.Epochs, c.Times, c.Clues
 	return true
+}
+
+// plain reports whether commits are offsets and epochs, and nothing that a row
+// would have to be given besides.
+func (c *TopicCommits) plain() bool {
+	return c.Reasons == nil && c.Lags == nil && c.Times == nil && c.Clues == nil
 }
 
 // own gives rows arrays of commits that nobody shares.

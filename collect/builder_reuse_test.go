@@ -3,6 +3,7 @@ package collect
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -73,6 +74,28 @@ func TestRowsRepeatThemselves(t *testing.T) {
 		}
 		if repeated == 0 {
 			t.Errorf("seed %d: nothing was repeated", seed)
+		}
+	}
+}
+
+// What a row must be given beside its commit is not lost where rows take commits
+// as they are: this test fails where a new field is not thought of.
+func TestOnlyPlainCommitsAreTakenAsTheyAre(t *testing.T) {
+	v := reflect.ValueOf(&TopicCommits{}).Elem()
+	for i := range v.NumField() {
+		name := v.Type().Field(i).Name
+		switch name {
+		case "Topic", "Partitions", "Offsets", "Epochs":
+			continue
+		}
+		c := TopicCommits{Topic: "a", Partitions: []int32{0}, Offsets: []int64{4}, Epochs: []int32{1}}
+		if !c.plain() {
+			t.Fatal("an offset is not plain")
+		}
+		f := reflect.ValueOf(&c).Elem().Field(i)
+		f.Set(reflect.MakeSlice(f.Type(), 1, 1))
+		if c.plain() {
+			t.Errorf("commits with %s are taken for plain ones", name)
 		}
 	}
 }

@@ -1,7 +1,8 @@
 package collect
 
 import (
-	"sort"
+	"cmp"
+	"slices"
 	"time"
 )
 
@@ -32,18 +33,15 @@ func (t *tracker) wanted(s *Snapshot) []*search {
 			wishes[name] = t.times(gt.Topic).wishes(gt, wishes[name], s, t.interval)
 		}
 	}
-	var all []*search
-	var lags []int64
+	var first furthest
 	for name, ws := range wishes {
 		for p, w := range ws {
-			if w.lag > 0 {
-				all = append(all, newSearch(name, int32(p), w))
-				lags = append(lags, w.lag)
+			if w.lag > 0 && w.lag >= first.least {
+				first.add(lagging{name, int32(p), w})
 			}
 		}
 	}
-	sort.Sort(byLag{all, lags})
-	return all[:min(len(all), searchPartitions)]
+	return first.searches()
 }
 
 // wishes adds a group's rows on a topic to what is wished for its partitions.
@@ -99,28 +97,44 @@ func (h *partitionTimes) aim(at, step, end int64, now time.Time) (target int64, 
 	return min(next+step/2, end-1), age.vague() || next > at && vague(h.age(next, now))
 }
 
-// byLag sorts searches by lag, the largest first, then by name.
-type byLag struct {
-	searches []*search
-	lags     []int64
+// furthest keeps those searches that are for the rows furthest behind: of a large
+// cluster nearly all partitions may be wished for, and few can be searched.
+type furthest struct {
+	list  []lagging
+	least int64 // what lags less need not be added
 }
 
-func (b byLag) Len() int { return len(b.searches) }
+// lagging is a wish with its partition.
+type lagging struct {
+	topic     string
+	partition int32
+	wish
+}
 
-func (b byLag) Less(i, j int) bool {
-	x, y := b.searches[i], b.searches[j]
-	switch {
-	case b.lags[i] != b.lags[j]:
-		return b.lags[i] > b.lags[j]
-	case x.topic != y.topic:
-		return x.topic < y.topic
+func (f *furthest) add(l lagging) {
+	if f.list = append(f.list, l); len(f.list) >= 8*searchPartitions {
+		f.cut()
 	}
-	return x.partition < y.partition
 }
 
-func (b byLag) Swap(i, j int) {
-	b.searches[i], b.searches[j] = b.searches[j], b.searches[i]
-	b.lags[i], b.lags[j] = b.lags[j], b.lags[i]
+// cut leaves the first ones: by lag, the largest first, then by name.
+func (f *furthest) cut() {
+	slices.SortFunc(f.list, func(a, b lagging) int {
+		return cmp.Or(cmp.Compare(b.lag, a.lag), cmp.Compare(a.topic, b.topic), cmp.Compare(a.partition, b.partition))
+	})
+	if len(f.list) >= searchPartitions {
+		f.list = f.list[:searchPartitions]
+		f.least = f.list[searchPartitions-1].lag
+	}
+}
+
+func (f *furthest) searches() []*search {
+	f.cut()
+	out := make([]*search, len(f.list))
+	for i, l := range f.list {
+		out[i] = newSearch(l.topic, l.partition, l.wish)
+	}
+	return out
 }
 
 // vague reports whether an age is worth a search: not known, a mere lower
