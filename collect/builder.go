@@ -358,6 +358,11 @@ func (b *Builder) SetEnd(t *Topic, p int32, offset int64, epoch int32, at time.T
 	b.clock(at)
 }
 
+// EndsAsked says when the first question for a log end was sent. An answer may
+// be slow, and tells of some moment since: what was appended after it was told
+// was not appended after the answer came.
+func (b *Builder) EndsAsked(at time.Time) { b.snap.endsAsked = at.UnixNano() }
+
 // EndUnread says why a log end could not be read.
 func (b *Builder) EndUnread(t *Topic, p int32, why Reason) {
 	t.EndReason = setReason(t.EndReason, len(t.LogEnd), p, why)

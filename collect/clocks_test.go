@@ -9,8 +9,8 @@ import (
 // be off by as much as clocks are: it proves nothing within that.
 func TestEarliestAllowsForOtherClocks(t *testing.T) {
 	h := partitionTimes{tried: Unknown}
-	h.note(10, epoch.UnixNano())
-	h.note(20, epoch.Add(10*time.Second).UnixNano())
+	h.note(10, epoch.UnixNano(), epoch.UnixNano())
+	h.note(20, epoch.Add(10*time.Second).UnixNano(), epoch.Add(10*time.Second).UnixNano())
 	if got, want := h.earliest(10, epoch.Add(time.Hour)), epoch.Add(-futureAllowance).UnixNano(); got != want {
 		t.Errorf("by the log ends: %v, want %v", time.Unix(0, got), time.Unix(0, want))
 	}

@@ -171,6 +171,7 @@ func (c *Collector) poll(ctx context.Context, started time.Time) {
 	if c.seq == 0 {
 		c.searchFirst(pctx, s)
 	}
+	c.lookAtStamps(pctx, s, true)
 	c.lookForMarkers(pctx, s)
 	c.lookForCuts(pctx, s)
 	cancel()
@@ -240,6 +241,7 @@ func (c *Collector) searchUntil(ctx context.Context, started time.Time, s *Snaps
 	ctx, cancel := context.WithTimeout(ctx, left)
 	c.search = cancel
 	c.mu.Unlock()
+	c.lookAtStamps(ctx, s, false)
 	c.searchTimes(ctx, s)
 	c.mu.Lock()
 	c.search = nil

@@ -24,7 +24,12 @@ func (t *tracker) noteEnds(s *Snapshot) {
 		h := t.times(topic)
 		for p, end := range topic.LogEnd {
 			if end >= 0 && topic.endReason(p) == ReasonNone {
-				h.parts[p].note(end, topic.EndAt[p])
+				at := topic.EndAt[p]
+				asked := at
+				if s.endsAsked > 0 {
+					asked = min(at, s.endsAsked)
+				}
+				h.parts[p].note(end, asked, at)
 			}
 		}
 	}
@@ -65,6 +70,7 @@ func (h *topicTimes) date(gt *GroupTopic, now time.Time, ends transactions) {
 			gt.ages = make([]rowAge, gt.Rows())
 		}
 		part, at := &h.parts[p], gt.position(i, p)
+		part.datedAt = now.UnixNano()
 		if gt.Reported != nil { // transaction markers leave no share group behind
 			first, last := gt.oldestUnread(i, p)
 			gt.ages[i] = compactAge(part.ageBetween(first, last, now))

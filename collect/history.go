@@ -19,9 +19,10 @@ const (
 	skewPause = time.Minute
 )
 
-// seen is one log end with the first and the last moment at which a poll read
-// it, in Unix nanoseconds. A record at an offset from one end up to the next
-// was appended between the last sight of the one and the first of the other.
+// seen is one log end with when the first answer that named it came, and when
+// the question for the last one was sent, in Unix nanoseconds. A record at an
+// offset from one end up to the next was appended after the question for the
+// one and before the answer with the other.
 type seen struct {
 	end         int64
 	first, last int64
@@ -45,6 +46,11 @@ type partitionTimes struct {
 	// find it need not look for again. It is an offset no search is for at
 	// first.
 	tried int64
+	// Records are stamped at most so many nanoseconds before or after they are
+	// written, by what was seen of it, last at stampsAt; datedAt is the newest
+	// snapshot in which somebody had a record of the log to read.
+	behind, ahead     int64
+	stampsAt, datedAt int64
 	// No record below youngerEnd is younger than youngest, Unix nanoseconds;
 	// both are 0 where that was not asked.
 	youngerEnd, youngest int64
@@ -67,13 +73,14 @@ type topicTimes struct {
 	readers []*GroupTopic // only while rows are dated
 }
 
-// note records a log end. A log that grew shorter was cut or made anew: what
-// is remembered of the offsets beyond it is wrong.
-func (h *partitionTimes) note(end, at int64) {
+// note records a log end that was asked for and told at two moments. A log that
+// grew shorter was cut or made anew: what is remembered of the offsets beyond it
+// is wrong.
+func (h *partitionTimes) note(end, asked, at int64) {
 	n := len(h.ends)
 	switch {
 	case n > 0 && end == h.ends[n-1].end:
-		h.ends[n-1].last = max(h.ends[n-1].last, at)
+		h.ends[n-1].last = max(h.ends[n-1].last, asked)
 		return
 	case n > 0 && end < h.ends[n-1].end:
 		h.ends, h.anchors = nil, nil
@@ -85,7 +92,7 @@ func (h *partitionTimes) note(end, at int64) {
 	if len(h.ends) == cap(h.ends) { // to the bound and not, by doubling, beyond it
 		h.ends = append(make([]seen, 0, min(maxSeen, max(4, 3*len(h.ends)))), h.ends...)
 	}
-	h.ends = append(h.ends, seen{end, at, at})
+	h.ends = append(h.ends, seen{end, at, asked})
 	switch {
 	case h.unsearchable == "":
 	case n == 0: // searched before the first log end was noted
@@ -122,6 +129,19 @@ func (h *partitionTimes) pin(offset, at int64) {
 		k := h.leastPin(i)
 		h.anchors = slices.Delete(h.anchors, k, k+1)
 	}
+}
+
+// around are the nearest pins before and after an offset; at is 0 where there
+// is none.
+func (h *partitionTimes) around(offset int64) (before, after anchor) {
+	i := sort.Search(len(h.anchors), func(i int) bool { return h.anchors[i].offset >= offset })
+	if i > 0 {
+		before = h.anchors[i-1]
+	}
+	if i < len(h.anchors) {
+		after = h.anchors[i]
+	}
+	return before, after
 }
 
 // leastPin is the index of the pin that is missed least, fresh and the two
@@ -173,10 +193,10 @@ func (h *partitionTimes) when(offset, now int64) (span, bool) {
 	i := h.endAfter(offset)
 	s.next = i
 	if i > 0 {
-		s.from = max(s.from, h.ends[i-1].last)
+		s.from = max(s.from, h.ends[i-1].last-h.behind)
 	}
 	if i < len(h.ends) {
-		s.to = min(s.to, h.ends[i].first)
+		s.to = min(s.to, h.ends[i].first+h.ahead)
 	}
 	if offset < h.youngerEnd {
 		s.to = min(s.to, h.youngest)
@@ -235,10 +255,10 @@ func (h *partitionTimes) why() SecondsReason {
 func (h *partitionTimes) between(offset int64, s span) int64 {
 	lo, hi := int64(-1), int64(-1)
 	i := s.next
-	if i > 0 && h.ends[i-1].last == s.from {
+	if i > 0 && h.ends[i-1].last-h.behind == s.from {
 		lo = h.ends[i-1].end
 	}
-	if i < len(h.ends) && h.ends[i].first == s.to {
+	if i < len(h.ends) && h.ends[i].first+h.ahead == s.to {
 		hi = h.ends[i].end
 	}
 	for _, a := range h.anchors {

@@ -43,7 +43,7 @@ func TestAgeFromHistory(t *testing.T) {
 		t.Run(c.why, func(t *testing.T) {
 			var h partitionTimes
 			for _, e := range c.ends {
-				h.note(e.offset, at(e.at))
+				h.note(e.offset, at(e.at), at(e.at))
 			}
 			for _, p := range c.pins {
 				h.pin(p.offset, at(p.at))
@@ -71,7 +71,7 @@ func TestAgeFromHistoryOnRandomLogs(t *testing.T) {
 			}
 			now += rnd.Int64N(3e9)
 			if poll%7 != 3 { // a reading that failed
-				h.note(int64(len(written)), now)
+				h.note(int64(len(written)), now, now)
 			}
 			if len(written) > 0 && rnd.IntN(10) == 0 {
 				o := rnd.IntN(len(written))
@@ -113,7 +113,7 @@ func TestErrorsNeverContradictThemselves(t *testing.T) {
 func TestHistoryIsBounded(t *testing.T) {
 	var h partitionTimes
 	for i := range int64(100_000) {
-		h.note(i*10, at(float64(i)))
+		h.note(i*10, at(float64(i)), at(float64(i)))
 		h.pin(i*10, at(float64(i)))
 	}
 	if len(h.ends) > maxSeen || len(h.anchors) > maxAnchors || cap(h.ends) > 2*maxSeen || cap(h.anchors) > 2*maxAnchors+2 {
@@ -133,10 +133,10 @@ func TestHistoryIsBounded(t *testing.T) {
 
 func TestALogThatWasCutForgets(t *testing.T) {
 	var h partitionTimes
-	h.note(100, at(0))
-	h.note(200, at(10))
+	h.note(100, at(0), at(0))
+	h.note(200, at(10), at(10))
 	h.pin(150, at(5))
-	h.note(120, at(20)) // an unclean election
+	h.note(120, at(20), at(20)) // an unclean election
 	if a := h.age(110, moment(30)); a.Method != MethodAtLeast || !same(a.Seconds, 10) {
 		t.Errorf("%+v: the offsets were written anew, what was known of them is wrong", a)
 	}

@@ -205,11 +205,11 @@ func TestShareFlip(t *testing.T) {
 func TestShareAge(t *testing.T) {
 	h := partitionTimes{tried: Unknown}
 	at := func(sec int) int64 { return epoch.Add(time.Duration(sec) * time.Second).UnixNano() }
-	h.note(0, at(0))
+	h.note(0, at(0), at(0))
 	for offset, sec := range map[int64]int{0: 10, 10: 20, 50: 60, 51: 60, 90: 110} {
 		h.pin(offset, at(sec))
 	}
-	h.note(100, at(120))
+	h.note(100, at(120), at(120))
 	now := epoch.Add(130 * time.Second)
 	tests := []struct {
 		why         string
@@ -229,7 +229,7 @@ func TestShareAge(t *testing.T) {
 	// a record between two log ends lies anywhere between them: the limit is the later one
 	h = partitionTimes{tried: Unknown}
 	for k := range 5 {
-		h.note(int64(100*k), at(10*k))
+		h.note(int64(100*k), at(10*k), at(10*k))
 	}
 	if got := h.ageBetween(110, 320, now); got.Method != MethodAtLeast || !same(got.Seconds, 90) {
 		t.Errorf("a limit of %+v: the record at 320 was written within 40 s of the beginning", got)

@@ -41,6 +41,9 @@ type Snapshot struct {
 	// Groups by name.
 	Groups []*Group
 
+	// endsAsked is when the first log end was asked for, Unix nanoseconds; 0
+	// where nobody said: each was then read when its answer came.
+	endsAsked int64
 	// hidden are the groups, by name, that exist and that the topic filter
 	// leaves without rows.
 	hidden []string

@@ -226,9 +226,9 @@ func TestTimeSearchOnRandomLogs(t *testing.T) {
 		spoil    func(l *leader)
 		rounds   float64 // on average, at most
 	}{
-		{"steady", func() func(int) int64 { g := 1 + rnd.Int64N(60_000); return func(int) int64 { return g } }, 0, nil, 12},
-		{"uneven", func() func(int) int64 { return func(int) int64 { return rnd.Int64N(20_000) } }, 0, nil, 14},
-		{"many ties", func() func(int) int64 { return func(i int) int64 { return max(0, rnd.Int64N(37)-35) * 1000 } }, 0, nil, 20},
+		{"steady", func() func(int) int64 { g := 1 + rnd.Int64N(60_000); return func(int) int64 { return g } }, 0, nil, 5},
+		{"uneven", func() func(int) int64 { return func(int) int64 { return rnd.Int64N(20_000) } }, 0, nil, 8},
+		{"many ties", func() func(int) int64 { return func(i int) int64 { return max(0, rnd.Int64N(37)-35) * 1000 } }, 0, nil, 10},
 		{"bursts between idle hours", func() func(int) int64 {
 			return func(int) int64 {
 				if rnd.IntN(200) == 0 {
@@ -236,8 +236,8 @@ func TestTimeSearchOnRandomLogs(t *testing.T) {
 				}
 				return rnd.Int64N(3)
 			}
-		}, 0, nil, 25},
-		{"growing traffic", func() func(int) int64 { return func(i int) int64 { return 1 + 3_000_000/int64(i+1) } }, 0, nil, 20},
+		}, 0, nil, 12},
+		{"growing traffic", func() func(int) int64 { return func(i int) int64 { return 1 + 3_000_000/int64(i+1) } }, 0, nil, 10},
 		{"compacted", func() func(int) int64 { return func(int) int64 { return rnd.Int64N(5000) } }, 0, func(l *leader) {
 			keep := 0
 			for i := range l.offsets {
@@ -247,16 +247,16 @@ func TestTimeSearchOnRandomLogs(t *testing.T) {
 				}
 			}
 			l.offsets, l.times = l.offsets[:keep], l.times[:keep]
-		}, 16},
+		}, 10},
 		{"deleted head", func() func(int) int64 { return func(int) int64 { return rnd.Int64N(5000) } }, 0, func(l *leader) {
 			l.dead = rnd.IntN(len(l.offsets) / 2)
 			l.start = int64(l.dead)
-		}, 25},
+		}, 12},
 		{"out of order", func() func(int) int64 { return func(int) int64 { return rnd.Int64N(2000) } }, 120_000, func(l *leader) {
 			for i := range l.times {
 				l.times[i] += rnd.Int64N(120_000) - 60_000
 			}
-		}, 32},
+		}, 11},
 	} {
 		t.Run(shape.name, func(t *testing.T) {
 			now, total, worst, exact := epoch, 0, 0, 0

@@ -3,6 +3,7 @@ package collect
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"time"
 )
 
@@ -41,7 +42,11 @@ func (t *tracker) wanted(s *Snapshot) []*search {
 			}
 		}
 	}
-	return first.searches()
+	searches := first.searches()
+	for _, x := range searches {
+		x.before, x.after = t.topics[x.topic].parts[x.partition].around(x.target)
+	}
+	return searches
 }
 
 // wishes adds a group's rows on a topic to what is wished for its partitions.
@@ -94,7 +99,9 @@ func (h *partitionTimes) aim(at, step, end int64, now time.Time) (target int64, 
 		return at, age.vague()
 	}
 	next := min(at+step, end-1)
-	return min(next+step/2, end-1), age.vague() || next > at && vague(h.age(next, now))
+	ahead := compactAge(h.age(next, now))
+	ahead.error *= 2 // it is not there yet, and shall not be vague when it is
+	return min(next+step/2, end-1), age.vague() || next > at && ahead.vague()
 }
 
 // furthest keeps those searches that are for the rows furthest behind: of a large
@@ -164,18 +171,31 @@ func (t *tracker) learn(s *search) {
 	}
 	switch {
 	case s.skew:
-		part.unsearchable = SecondsClockSkew
-		if n := len(part.ends); n > 0 {
-			part.searchedAt = part.ends[n-1].last
-		}
+		part.skewed()
 		return
 	case s.hi < 0 && s.newest > 0: // not found, but nothing is younger
 		part.limit(s.target, s.newest*1e6)
 		return
 	case s.stage == askNewest || s.hi < 0:
 		return
-	case !s.exact && s.lo >= 0:
-		part.pin(s.lo, s.loAt*1e6)
 	}
-	part.pin(s.hi, s.hiRecord*1e6)
+	if s.exact {
+		part.pin(s.hi, s.hiRecord*1e6)
+	}
+	for _, a := range s.worthKeeping() {
+		part.pin(a.offset, a.at)
+	}
+}
+
+// ahead is how many records after the target are kept: a consumer that moves
+// on lies between two of them by the next poll.
+const ahead = 2
+
+// worthKeeping are the records that a search has met: the target, or the
+// nearest ones around it, and some that lie ahead.
+func (s *search) worthKeeping() []anchor {
+	slices.SortFunc(s.met, func(a, b anchor) int { return cmp.Compare(a.offset, b.offset) })
+	met := slices.CompactFunc(s.met, func(a, b anchor) bool { return a.offset == b.offset })
+	i := sort.Search(len(met), func(i int) bool { return met[i].offset >= s.target })
+	return met[max(0, i-1):min(len(met), i+1+ahead)]
 }

@@ -97,6 +97,7 @@ func (p *poll) startsOf(needs []collect.Need) {
 // readEnds reads the log ends, and the log starts that these make doubtful.
 func (p *poll) readEnds() {
 	needs := p.b.Needs()
+	p.b.EndsAsked(p.o.Now())
 	p.listOffsets(offsetQuery{
 		stage: collect.StageLogEnd, timestamp: timestampEnd,
 		set: func(w *want, q int32, a offsetAnswer) {
