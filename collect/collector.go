@@ -19,6 +19,9 @@ type Options struct {
 	// Window is the number of polls of the long window, which findings judge
 	// by; Group.Window says how long that is for a group.
 	Window int
+	// ProbeRecords lets the collector read the records at the end of a
+	// partition where only that tells markers from data.
+	ProbeRecords bool
 	// Rules judge each update; nil for none.
 	Rules Rules
 	// Now is the clock; time.Now if nil.
@@ -156,8 +159,7 @@ func (c *Collector) Once(ctx context.Context) *Update {
 	for range onceSearches {
 		c.searchTimes(ctx, s)
 	}
-	c.lookForMarkers(ctx, s)
-	c.lookForCuts(ctx, s)
+	c.lookAside(ctx, s)
 	return c.finish(s)
 }
 
@@ -172,8 +174,7 @@ func (c *Collector) poll(ctx context.Context, started time.Time) {
 		c.searchFirst(pctx, s)
 	}
 	c.lookAtStamps(pctx, s, true)
-	c.lookForMarkers(pctx, s)
-	c.lookForCuts(pctx, s)
+	c.lookAside(pctx, s)
 	cancel()
 	if ctx.Err() != nil {
 		return // what a poll that was told to stop has read is no answer
@@ -182,6 +183,14 @@ func (c *Collector) poll(ctx context.Context, started time.Time) {
 	c.mu.Lock()
 	c.polling, c.ended = time.Time{}, c.opts.Now()
 	c.mu.Unlock()
+}
+
+// lookAside asks what only some polls have an occasion for.
+func (c *Collector) lookAside(ctx context.Context, s *Snapshot) {
+	c.lookForTransactions(ctx, s)
+	c.lookForMarkers(ctx, s)
+	c.readTails(ctx, s)
+	c.lookForCuts(ctx, s)
 }
 
 // searchFirst searches for times before the first snapshot is shown, so that a

@@ -33,12 +33,12 @@ func (t transactions) proves(from int64) bool {
 }
 
 // lookForMarkers reads when a transaction ended last, where some row has a
-// tail so short that it could be markers only.
+// tail that could be markers, or one aborted transaction, only.
 func (c *Collector) lookForMarkers(ctx context.Context, s *Snapshot) {
 	t := transactions{possible: s.Cluster.TransactionState}
 	defer func() { c.tracker.transactions = t }()
 	n := s.Cluster.TransactionPartitions
-	if !t.possible || n == 0 || ctx.Err() != nil || !s.shortTails() {
+	if !t.possible || n == 0 || ctx.Err() != nil || !s.shortTails() && len(c.tracker.open) == 0 {
 		return
 	}
 	queries := make([]TimeQuery, n)

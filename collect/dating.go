@@ -53,14 +53,15 @@ func (t *tracker) dateRows(s *Snapshot) {
 	}
 	for _, h := range t.topics {
 		for _, gt := range h.readers {
-			h.date(gt, s.TakenAt, t.transactions)
+			h.date(gt, s.TakenAt, t)
 		}
 		clear(h.readers) // holds nothing of this snapshot
 		h.readers = h.readers[:0]
 	}
 }
 
-func (h *topicTimes) date(gt *GroupTopic, now time.Time, ends transactions) {
+func (h *topicTimes) date(gt *GroupTopic, now time.Time, t *tracker) {
+	open := t.openOf(gt.Topic)
 	for i := range gt.Committed {
 		l, p := gt.lagAt(i), int(gt.Partition(i))
 		if l.lag <= 0 || p >= len(h.parts) {
@@ -76,9 +77,16 @@ func (h *topicTimes) date(gt *GroupTopic, now time.Time, ends transactions) {
 			gt.ages[i] = compactAge(part.ageBetween(first, last, now))
 			continue
 		}
-		if ends.possible && gt.tail(i) <= shortTail && !ends.proves(part.earliest(at, now)) {
-			gt.ages[i] = compactAge(unknownAge(SecondsControlRecords))
-			continue
+		if t.transactions.suspectTail(h, open, gt, i, now) {
+			switch t.tails[gt.tailQuery(i)] {
+			case TailControl: // nothing that anybody could read
+				gt.ages[i] = compactAge(Age{Method: MethodExact})
+				continue
+			case TailData:
+			default: // aborted records are unread for ever, too, by those who read committed ones
+				gt.ages[i] = compactAge(unknownAge(SecondsControlRecords))
+				continue
+			}
 		}
 		gt.ages[i] = compactAge(part.age(at, now))
 	}

@@ -147,9 +147,10 @@ func (j *jumpJudge) judge(gt *GroupTopic, past *rowMemory, i, p int, l lagged) (
 // do not, but a group with a consumer has members); an administrator's carry
 // none. While a group has members a forward jump is never called skipped:
 // between two polls a fast consumer may read any number of records, and of a
-// compacted log any distance of offsets.
+// compacted log any distance of offsets. A share group's start moves when
+// records are given up, too.
 func (j *jumpJudge) skipped(gt *GroupTopic, past *rowMemory, i, p int) bool {
-	if !j.alone || gt.CommitEpoch[i] >= 0 {
+	if !j.alone || gt.CommitEpoch[i] >= 0 || gt.Reported != nil {
 		return false
 	}
 	was := past.rows[p].commit

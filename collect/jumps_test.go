@@ -275,8 +275,8 @@ func TestTruncation(t *testing.T) {
 		for i := range 2 {
 			r := mustGroup(t, u.Snapshot, "g").Topics[0].Row(i)
 			line := fmt.Sprintf("%s %d", r.Status, r.Lag)
-			if r.CutAt >= 0 {
-				line += fmt.Sprintf(" cut at %d", r.CutAt)
+			if r.Truncated > 0 {
+				line += fmt.Sprintf(" cut by %d", r.Truncated)
 			}
 			got = append(got, line)
 		}
@@ -290,11 +290,11 @@ func TestTruncation(t *testing.T) {
 	w.topic("a", part{0, 35}, part{0, 30}).epoch = 4
 	src.ends[EpochQuery{"a", 0, 3, 0}] = EpochAnswer{End: 10} // 20 records are gone, 25 new ones written
 	src.ends[EpochQuery{"a", 1, 3, 0}] = EpochAnswer{End: 30} // a clean election
-	look("an unclean election, hidden by what was written since", "truncated: a/0 30->10", 2, "ok 5 cut at 10", "ok 0")
-	look("told and asked once", "", 0, "ok 5 cut at 10", "ok 0")
+	look("an unclean election, hidden by what was written since", "truncated: a/0 30->10", 2, "ok 5 cut by 20", "ok 0")
+	look("told and asked once", "", 0, "ok 5 cut by 20", "ok 0")
 
 	w.topic("a", part{0, 35}, part{0, 30}).epoch = 5
-	look("another leader, asked again", "", 2, "ok 5 cut at 10", "ok 0")
+	look("another leader, asked again", "", 2, "ok 5 cut by 20", "ok 0")
 	g.commitIn(5, "a", 0, 10)
 	look("the consumer found out and goes back: no news", "", 0, "ok 25", "ok 0")
 	if n := mustGroup(t, w.prev, "g").Counters.JumpsBack; n != 1 {
@@ -325,8 +325,8 @@ func TestTruncationFromBefore(t *testing.T) {
 	for range 2 {
 		w.after(time.Second)
 		u := c.Once(t.Context())
-		if r := mustGroup(t, u.Snapshot, "g").Topics[0].Row(0); r.CutAt != 10 || len(u.Events) != 0 {
-			t.Errorf("cut at %d, events %v", r.CutAt, u.Events)
+		if r := mustGroup(t, u.Snapshot, "g").Topics[0].Row(0); r.Truncated != 20 || len(u.Events) != 0 {
+			t.Errorf("cut by %d, events %v", r.Truncated, u.Events)
 		}
 	}
 }

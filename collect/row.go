@@ -25,7 +25,9 @@ type Row struct {
 	Stale                        bool
 	Reason                       Reason // why unknown or stale
 	Lost, Ahead                  int64  // records
-	CutAt                        int64  // offset at which the log was cut below the commit; Unknown if it was not
+	Truncated                    int64  // records by which the log was cut below the commit since it was made
+
+	Open *OpenTransaction // what holds the last stable offset back for long; nil without
 
 	Age                Age
 	Headroom           float64 // seconds; NaN if not known
@@ -48,7 +50,6 @@ func (gt *GroupTopic) Row(i int) Row {
 		LogStart: Unknown, LogEnd: Unknown, LastStable: Unknown, LagStable: Unknown,
 		Committed: gt.Committed[i], CommitEpoch: gt.CommitEpoch[i],
 		Lag: l.lag, Status: l.status, Stale: l.stale, Reason: l.reason, Lost: l.lost, Ahead: l.ahead,
-		CutAt:    Unknown,
 		Headroom: math.NaN(), Produced: math.NaN(), Consumed: math.NaN(),
 		Owner: gt.Owner[i], Owners: gt.MoreOwners[i], Leader: -1, Orphaned: gt.Orphaned,
 	}
@@ -56,6 +57,9 @@ func (gt *GroupTopic) Row(i int) Row {
 		r.LogStart, r.LogEnd, r.LastStable, r.Leader = t.LogStart[p], t.LogEnd[p], t.LastStable[p], t.Leader[p]
 		if t.EndAt[p] > 0 && gt.commitsAt > 0 {
 			r.AsOf = time.Unix(0, min(t.EndAt[p], gt.commitsAt))
+		}
+		if t.Open != nil {
+			r.Open = t.OpenTransaction(r.Partition)
 		}
 		r.Produced = gt.produced(p)
 		if l.lag >= 0 {
@@ -72,7 +76,7 @@ func (gt *GroupTopic) Row(i int) Row {
 		r.CommittedAt = time.Unix(0, gt.CommittedAt[i])
 	}
 	if at, ok := gt.CutAt[i]; ok {
-		r.CutAt = at
+		r.Truncated = max(0, r.Committed-at)
 	}
 	r.Age = gt.age(i, l)
 	return r

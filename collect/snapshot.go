@@ -176,6 +176,10 @@ type Topic struct {
 	StartAt    []int64 // when LogStart was read, Unix nanoseconds; 0 never
 	EndAt      []int64 // when LogEnd was read, Unix nanoseconds; 0 never
 
+	// Open has the transactions that hold last stable offsets back for long, by
+	// partition.
+	Open []OpenTransaction
+
 	// EndReason is why this poll has no log end of a partition: the numbers
 	// in the arrays are then kept ones. Nil when all were read.
 	EndReason []Reason

@@ -22,6 +22,8 @@ type tracker struct {
 	produced      map[string]*producedTotal
 	groups        map[string]*groupMemory
 	cuts          cuts
+	open          map[string]*openTopic // topics whose last stable offsets were seen below the log end
+	tails         tails
 }
 
 // shortWindow is the number of polls that shown rates are taken over.
@@ -33,7 +35,7 @@ const maxDrain = 30 * 24 * time.Hour
 func newTracker(cluster, boot string) *tracker {
 	return &tracker{
 		cluster: cluster, boot: boot,
-		topics: map[string]*topicTimes{}, produced: map[string]*producedTotal{}, groups: map[string]*groupMemory{},
+		topics: map[string]*topicTimes{}, produced: map[string]*producedTotal{}, groups: map[string]*groupMemory{}, open: map[string]*openTopic{},
 	}
 }
 

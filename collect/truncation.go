@@ -119,7 +119,7 @@ func (t *tracker) wantedEnds(s *Snapshot) []EpochQuery {
 	for _, g := range s.Groups {
 		m := t.groups[g.Name]
 		for _, gt := range g.Topics {
-			if !changed[gt.Topic] {
+			if !changed[gt.Topic] || gt.Reported != nil { // a share group's epoch is that of its last write
 				continue
 			}
 			var past *rowMemory
@@ -206,7 +206,7 @@ func (t *tracker) markCuts(g *Group, m *groupMemory) (found []shift) {
 	var cut map[topicPartition]cutCommit
 	for _, gt := range g.Topics {
 		tc := t.cuts.topics[gt.Topic.Name]
-		if tc == nil || len(tc.ends) == 0 || tc.id != gt.Topic.ID {
+		if tc == nil || len(tc.ends) == 0 || tc.id != gt.Topic.ID || gt.Reported != nil {
 			continue
 		}
 		for i, commit := range gt.Committed {

@@ -158,6 +158,10 @@ func track(s *collect.Snapshot) {
 	gt.Ages[0] = collect.Age{Seconds: 3.25, Error: 0.5, Method: collect.MethodInterpolated}
 	t, _ := s.Topic("market-updates")
 	t.ProducedTotal = 42
+	t.Open = []collect.OpenTransaction{
+		{Partition: 0, Start: 80, Age: collect.Age{Seconds: 90.5, Method: collect.MethodAtLeast}, TransactionAnswer: collect.Nobody(collect.ReasonNotReported)},
+		{Partition: 2, Start: 70, Age: collect.Age{Seconds: 600, Method: collect.MethodExact}}, // over since
+	}
 }
 
 // serving is an exporter on some clusters; the first is named prod.

@@ -64,6 +64,9 @@ func (r reference) Collect(ch chan<- prometheus.Metric) {
 			known("klagtop_partition_log_start_offset", t.LogStart[p], t.Name, fmt.Sprint(p))
 			known("klagtop_partition_log_end_offset", t.LogEnd[p], t.Name, fmt.Sprint(p))
 			known("klagtop_partition_last_stable_offset", t.LastStable[p], t.Name, fmt.Sprint(p))
+			if o := t.OpenTransaction(int32(p)); o != nil {
+				put("klagtop_partition_open_transaction_seconds", o.Age.Seconds, t.Name, fmt.Sprint(p))
+			}
 		}
 	}
 }

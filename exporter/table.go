@@ -155,6 +155,7 @@ func partitionFamilies() []family {
 		{metric("klagtop_partition_log_start_offset", "Log start offset of the partition.", "topic", "partition"), perPartition(func(t *collect.Topic) []int64 { return t.LogStart })},
 		{metric("klagtop_partition_log_end_offset", "Log end offset (high watermark) of the partition.", "topic", "partition"), perPartition(func(t *collect.Topic) []int64 { return t.LogEnd })},
 		{metric("klagtop_partition_last_stable_offset", "Last stable offset of the partition: where a read_committed consumer must stop.", "topic", "partition"), perPartition(func(t *collect.Topic) []int64 { return t.LastStable })},
+		{metric("klagtop_partition_open_transaction_seconds", "Age in seconds of the transaction that holds the last stable offset back; only where it has done so for longer than transactions last by default. A lower bound where no coordinator tells its start.", "topic", "partition"), writeOpenTransactions},
 	}
 }
 

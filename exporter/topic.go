@@ -36,6 +36,21 @@ func perPartition(offsets func(t *collect.Topic) []int64) func(*encoder, *cluste
 	}
 }
 
+func writeOpenTransactions(e *encoder, c *cluster) {
+	for i := range c.topics {
+		t := &c.topics[i]
+		if len(t.Open) == 0 || !legible(t.Topic) {
+			continue
+		}
+		e.rows(t.labels)
+		for k := range t.Open {
+			if o := t.OpenTransaction(t.Open[k].Partition); o != nil && o.Age.Known() {
+				e.rowSeconds(o.Partition, o.Age.Seconds)
+			}
+		}
+	}
+}
+
 func writeTopicLag(e *encoder, c *cluster) {
 	var labels []byte
 	c.eachGroupTopic(func(g *group, gt *collect.GroupTopic) {

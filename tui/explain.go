@@ -74,11 +74,17 @@ func explainPartition(s *scene, g *collect.Group, r *partitionRow) []string {
 	default:
 		out = append(out, fmt.Sprintf("The lag of %s on %s is not known: %s.", s.look.name(g.Name), name, reasonWords(r.Reason)))
 	}
+	if r.Truncated > 0 {
+		out = append(out, fmt.Sprintf("The log was cut below that commit, by %s, when another leader was elected: what the group read there is gone, and what stands there now it will not read before it goes back.", records(r.Truncated)))
+	}
 	if r.Stale {
 		out = append(out, fmt.Sprintf("The newest poll could not read it (%s); these are the last numbers.", reasonWords(r.Reason)))
 	}
 	if r.LastStable >= 0 && r.LastStable < r.LogEnd {
 		out = append(out, fmt.Sprintf("An open transaction holds the last stable offset at %d: a read_committed consumer can read %s of them now.", r.LastStable, records(r.LagStable)))
+		if r.Open != nil {
+			out = append(out, explainTransaction(s, r.Open))
+		}
 	}
 	out = append(out, explainAge(r.Lag, r.Age))
 	owner := "No member owns it."
@@ -89,6 +95,32 @@ func explainPartition(s *scene, g *collect.Group, r *partitionRow) []string {
 		}
 	}
 	return append(out, owner+" The numbers are "+ago(s.look.now, r.AsOf)+" old.")
+}
+
+// explainTransaction says whose transaction is waited for.
+func explainTransaction(s *scene, o *collect.OpenTransaction) string {
+	who := "a producer that this principal may not see"
+	switch {
+	case o.TransactionalID != "":
+		who = fmt.Sprintf("%s (producer %d, epoch %d)", s.look.text(o.TransactionalID), o.ProducerID, o.ProducerEpoch)
+	case o.ProducerID >= 0:
+		who = fmt.Sprintf("producer %d, epoch %d", o.ProducerID, o.ProducerEpoch)
+	}
+	age := "for an unknown time"
+	switch {
+	case o.Age.Method == collect.MethodAtLeast:
+		age = "for at least " + seconds(o.Age.Seconds)
+	case o.Age.Known():
+		age = "for " + seconds(o.Age.Seconds)
+	}
+	end := ""
+	switch {
+	case o.Hanging:
+		end = " It hangs: its coordinator has forgotten it, and it will not end by itself."
+	case o.Timeout > 0:
+		end = " It times out after " + seconds(o.Timeout.Seconds()) + "."
+	}
+	return "It is that of " + who + ", open " + age + "." + end
 }
 
 func explainGroup(s *scene, r *groupRow) []string {

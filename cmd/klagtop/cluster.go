@@ -29,7 +29,7 @@ func (p *program) open(cfg config.Config, log *slog.Logger) (*cluster, error) {
 	}
 	return &cluster{source: source, collector: collect.New(source, collect.Options{
 		Build:    collect.BuildOptions{ClusterName: cfg.ClusterName, Filter: cfg.Filter, StaleAfter: cfg.StaleAfter, AcceptDenied: cfg.AcceptDenied},
-		Interval: cfg.Interval, Timeout: cfg.Timeout, Window: cfg.Window,
+		Interval: cfg.Interval, Timeout: cfg.Timeout, Window: cfg.Window, ProbeRecords: cfg.ProbeRecords,
 	})}, nil
 }
 

@@ -65,7 +65,7 @@ func TestAsksForNothingElse(t *testing.T) {
 	allowed := map[kmsg.Key]bool{
 		kmsg.ApiVersions: true, kmsg.Metadata: true, kmsg.ListGroups: true, kmsg.DescribeGroups: true, kmsg.ConsumerGroupDescribe: true,
 		kmsg.ShareGroupDescribe: true, kmsg.StreamsGroupDescribe: true, kmsg.OffsetFetch: true, kmsg.ListOffsets: true,
-		kmsg.OffsetForLeaderEpoch: true,
+		kmsg.OffsetForLeaderEpoch: true, kmsg.DescribeProducers: true, kmsg.ListTransactions: true, kmsg.DescribeTransactions: true,
 	}
 	m := b.meter(func(r kmsg.Request) {
 		switch r := r.(type) {
@@ -96,6 +96,7 @@ func TestAsksForNothingElse(t *testing.T) {
 	b.poll()
 	b.source().OffsetsAt(t.Context(), []collect.TimeQuery{{Topic: "market-updates", Partition: 0, Timestamp: collect.TimestampNewest}})
 	b.source().EpochEnds(t.Context(), []collect.EpochQuery{{Topic: "market-updates", Epoch: 0, Leader: 1}})
+	b.source().Transactions(t.Context(), []collect.TransactionQuery{{Topic: "market-updates", Age: time.Minute}})
 	for k := range m.take() {
 		if !allowed[k] {
 			t.Errorf("asked for %s", k.Name())

@@ -47,6 +47,7 @@ type Source struct {
 	brokers    []collect.Broker
 	topics     view
 	sees       sees
+	readable   map[string]readable // topics whose records this principal may, or may not, read
 	groups     map[string]*group
 
 	outdated bool // topics are known to be old ones: read them with the next poll
@@ -73,7 +74,10 @@ func New(cfg Config, o Options) (*Source, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	opts = append(opts, kgo.MetadataMaxAge(time.Hour)) // the clients need none of their own
-	s := &Source{o: o, clientOpts: append(opts, o.Extra...), nodes: map[int32]*node{}, lanes: map[int32]*shareLane{}, groups: map[string]*group{}, controller: -1}
+	s := &Source{
+		o: o, clientOpts: append(opts, o.Extra...), nodes: map[int32]*node{}, lanes: map[int32]*shareLane{}, groups: map[string]*group{},
+		readable: map[string]readable{}, controller: -1,
+	}
 	s.topics.unlisted = map[string]unlisted{}
 	if o.OffsetsTopic {
 		s.tail = newOffsetsTopic(o.Filter)

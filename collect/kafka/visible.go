@@ -15,6 +15,9 @@ import (
 type sees struct {
 	groups, topics collect.Tri
 	at             time.Time
+
+	transactions   bool // sees all transactional ids
+	transactionsAt time.Time
 }
 
 const seesFor = time.Hour
@@ -28,7 +31,8 @@ func (p *poll) lookForHidden() {
 		return
 	}
 	name := "klagtop-" + rand.Text()
-	seen, missed := sees{groups: p.sees.groups, topics: p.sees.topics, at: now}, false
+	seen, missed := p.sees, false
+	seen.at = now
 	resp, _ := p.anyBroker(func() kmsg.Request { return metadataOf([]string{name}) })
 	if m, ok := resp.(*kmsg.MetadataResponse); !ok || len(m.Brokers) == 0 { // one that knows of no broker knows of no topic
 		missed = true

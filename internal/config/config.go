@@ -26,6 +26,7 @@ type Config struct {
 	Window     int           // polls of the long window; at least 2
 
 	OffsetsTopic bool // follow __consumer_offsets where it may be read
+	ProbeRecords bool // read the ends of logs that may hold markers only, where they may be read
 	AcceptDenied bool // what this principal may not see is not missed
 
 	Listen        string // "" where nothing is set; serve then takes DefaultListen

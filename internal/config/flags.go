@@ -26,6 +26,7 @@ func Flags(fs *pflag.FlagSet) {
 	fs.Duration("timeout", 10*time.Second, "time limit of one poll")
 	fs.Int("window", 12, "`number` of polls of the long window, at least 2: a commit that stands for so long, and for three commit intervals, stands still")
 	fs.Duration("stale-after", 5*time.Minute, "how long a number stands that could not be read again")
+	fs.Bool("probe-records", false, "read the last records of partitions where only that tells transaction markers from data (needs READ on the topic)")
 	fs.Bool("offsets-topic", false, "read the end of __consumer_offsets (needs READ on it) for exact generations and leaders of classic groups")
 	fs.Bool("accept-denied", false, "what this user may not see is not missed: the document counts as complete")
 

@@ -47,6 +47,7 @@ func loadPolling(l *layers, c *Config) error {
 	c.Timeout, _ = l.values.GetDuration("timeout")
 	c.StaleAfter, _ = l.values.GetDuration("stale-after")
 	c.Window, _ = l.values.GetInt("window")
+	c.ProbeRecords, _ = l.values.GetBool("probe-records")
 	c.OffsetsTopic, _ = l.values.GetBool("offsets-topic")
 	c.AcceptDenied, _ = l.values.GetBool("accept-denied")
 	c.ClusterName = l.plain("cluster-name")

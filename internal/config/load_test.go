@@ -110,7 +110,7 @@ func TestEveryFlagHasAVariable(t *testing.T) {
 	pass, web := writeFile(t, "pass", "secret"), writeFile(t, "web.yaml", "")
 	environ := []string{
 		"KLAGTOP_BROKERS=a:1,b:2", "KLAGTOP_CLUSTER_NAME=prod", "KLAGTOP_GROUP=ticker,pay-*", "KLAGTOP_EXCLUDE_GROUP=/^x{1,2}$/", "KLAGTOP_TOPIC=t",
-		"KLAGTOP_EXCLUDE_TOPIC=__*", "KLAGTOP_INTERVAL=1s", "KLAGTOP_TIMEOUT=2s", "KLAGTOP_WINDOW=3", "KLAGTOP_STALE_AFTER=4s", "KLAGTOP_ACCEPT_DENIED=true", "KLAGTOP_OFFSETS_TOPIC=true",
+		"KLAGTOP_EXCLUDE_TOPIC=__*", "KLAGTOP_INTERVAL=1s", "KLAGTOP_TIMEOUT=2s", "KLAGTOP_WINDOW=3", "KLAGTOP_STALE_AFTER=4s", "KLAGTOP_ACCEPT_DENIED=true", "KLAGTOP_OFFSETS_TOPIC=true", "KLAGTOP_PROBE_RECORDS=true",
 		"KLAGTOP_LISTEN=:1", "KLAGTOP_WEB_CONFIG_FILE=" + web, "KLAGTOP_LOG_LEVEL=DEBUG", "KLAGTOP_LOG_FORMAT=json", "KLAGTOP_METRICS_LEVEL=topic",
 		"KLAGTOP_METRICS_MEMBERS=1", "KLAGTOP_METRICS_MAX_SERIES=10", "KLAGTOP_METRICS_CLUSTER_LABEL=cluster", "KLAGTOP_TLS=true", "KLAGTOP_TLS_SERVER_NAME=n",
 		"KLAGTOP_TLS_INSECURE_SKIP_VERIFY=true", "KLAGTOP_SASL_MECHANISM=plain", "KLAGTOP_SASL_USERNAME=u", "KLAGTOP_SASL_PASSWORD_FILE=" + pass,
@@ -127,7 +127,7 @@ func TestEveryFlagHasAVariable(t *testing.T) {
 	if got := names(c.Filter.Groups) + "|" + names(c.Filter.ExcludeGroups) + "|" + names(c.Filter.Topics) + "|" + names(c.Filter.ExcludeTopics); got != "ticker pay-*|/^x{1,2}$/|t|__*" {
 		t.Errorf("filter %s", got)
 	}
-	if c.ClusterName != "prod" || c.Interval != time.Second || c.Timeout != 2*time.Second || c.Window != 3 || c.StaleAfter != 4*time.Second || !c.AcceptDenied || !c.OffsetsTopic {
+	if c.ClusterName != "prod" || c.Interval != time.Second || c.Timeout != 2*time.Second || c.Window != 3 || c.StaleAfter != 4*time.Second || !c.AcceptDenied || !c.OffsetsTopic || !c.ProbeRecords {
 		t.Errorf("polling %+v", c)
 	}
 	if c.Listen != ":1" || c.WebConfigFile != web || c.LogLevel != slog.LevelDebug || c.LogFormat != LogJSON || c.Metrics != (Metrics{LevelTopic, true, 10, "cluster"}) {

@@ -1,6 +1,8 @@
 package document
 
 import (
+	"bytes"
+	"encoding/json"
 	"math"
 	"strconv"
 	"time"
@@ -126,6 +128,9 @@ func (e *rowEncoder) append(b []byte, r *collect.Row) []byte {
 	lost, ahead := apart(r)
 	b = appendCount(append(b, `","lost_records":`...), lost)
 	b = appendCount(append(b, `,"ahead_records":`...), ahead)
+	if r.Truncated > 0 {
+		b = appendCount(append(b, `,"truncated_records":`...), r.Truncated)
+	}
 	seconds, bound := ageNumbers(r.Age)
 	b = appendFloat(append(b, `,"seconds":`...), seconds)
 	b = append(append(b, `,"seconds_method":"`...), ageMethod(r.Age).String()...)
@@ -143,7 +148,19 @@ func (e *rowEncoder) append(b []byte, r *collect.Row) []byte {
 	b = appendCount(append(b, `,"leader":`...), int64(r.Leader))
 	b = append(b, `,"as_of":`...)
 	b = appendTime(b, r.AsOf, &e.asOf, &e.asOfText)
+	if r.Open != nil {
+		b = appendTransaction(append(b, `,"open_transaction":`...), r.Open)
+	}
 	return append(b, '}')
+}
+
+// appendTransaction writes one of a few, so that it may take its time.
+func appendTransaction(b []byte, o *collect.OpenTransaction) []byte {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(openTransaction(o)) // never fails: numbers and text
+	return append(b, bytes.TrimSuffix(buf.Bytes(), []byte("\n"))...)
 }
 
 func (e *rowEncoder) appendOwners(b []byte, r *collect.Row) []byte {

@@ -18,7 +18,7 @@ func partition(r *collect.Row, members []string) Partition {
 		Topic: Text(r.Topic), Partition: r.Partition,
 		LogStart: count(r.LogStart), LogEnd: count(r.LogEnd), LastStable: count(r.LastStable), Committed: count(r.Committed), LeaderEpoch: broker(r.CommitEpoch),
 		Lag: count(r.Lag), LagStable: count(r.LagStable), Status: r.Status.String(), Stale: r.Stale, Reason: r.Reason.String(),
-		LostRecords: count(lost), AheadRecords: count(ahead),
+		LostRecords: count(lost), AheadRecords: count(ahead), TruncatedRecords: max(0, r.Truncated), OpenTransaction: openTransaction(r.Open),
 		Seconds: float(seconds), SecondsMethod: ageMethod(r.Age).String(), SecondsError: float(bound), SecondsReason: Text(string(r.Age.Reason)),
 		HeadroomSeconds: float(r.Headroom), Rates: rates(r.Produced, r.Consumed), ProgressAt: moment(r.ProgressAt),
 		Leader: broker(r.Leader), AsOf: moment(r.AsOf),
@@ -59,6 +59,10 @@ func TestARowIsWrittenAsEncodingJSONWould(t *testing.T) {
 		Topic: "t", Partition: math.MaxInt32, LogEnd: math.MaxInt64, Lag: 5, Status: collect.StatusOK, Stale: true,
 		Age: collect.Age{Seconds: 1.25, Error: 0.1, Method: collect.MethodInterpolated}, Headroom: 1e22, Produced: 1e-7, Consumed: math.Inf(1),
 		ProgressAt: noon, AsOf: noon.In(time.FixedZone("", 3600)), Owner: 0,
+		Truncated: 20, Open: &collect.OpenTransaction{
+			Start: 5, Age: collect.Age{Seconds: 90, Method: collect.MethodAtLeast},
+			TransactionAnswer: collect.TransactionAnswer{TransactionalID: "<a&b>\xff", ProducerID: 4000, Coordinator: -1, State: "Ongoing", Timeout: time.Minute},
+		},
 	}
 	for name, r := range map[string]collect.Row{"unread": unread, "owned by two": shared, "whole": whole} {
 		t.Run(name, func(t *testing.T) { checkRow(t, &r, []string{"a\xff", `b"`}) })
@@ -74,7 +78,10 @@ func FuzzARowIsWrittenAsEncodingJSONWould(f *testing.F) {
 			Topic: topic, Partition: int32(a), LogStart: a, LogEnd: b, LastStable: a, Committed: b, CommitEpoch: int32(b), Lag: a, LagStable: b,
 			Status: collect.Status(kind % 5), Stale: kind%2 == 0, Reason: collect.Reason(kind % 10), Lost: a, Ahead: b,
 			Age:      collect.Age{Seconds: x, Error: y, Method: collect.Method(kind % 4), Reason: collect.SecondsReason(member)},
-			Headroom: y, Produced: x, Consumed: y, Owner: int32(kind%3) - 1, Leader: int32(a),
+			Headroom: y, Produced: x, Consumed: y, Owner: int32(kind%3) - 1, Leader: int32(a), Truncated: a,
+		}
+		if kind%3 == 1 {
+			r.Open = &collect.OpenTransaction{Start: b, Age: r.Age, TransactionAnswer: collect.TransactionAnswer{TransactionalID: topic, State: member, ProducerID: a, Hanging: kind%2 == 0}}
 		}
 		if at != 0 {
 			r.AsOf, r.ProgressAt = time.Unix(0, at), time.Unix(0, a)

@@ -258,3 +258,18 @@ func moves(ms []collect.Move) []Move {
 	}
 	return out
 }
+
+func openTransaction(o *collect.OpenTransaction) *OpenTransaction {
+	if o == nil {
+		return nil
+	}
+	out := &OpenTransaction{
+		StartOffset: o.Start, Seconds: float(o.Age.Seconds), SecondsMethod: ageMethod(o.Age).String(), TransactionalID: Text(o.TransactionalID),
+		ProducerID: count(o.ProducerID), ProducerEpoch: count(int64(o.ProducerEpoch)), Coordinator: count(int64(o.Coordinator)),
+		State: Text(o.State), Hanging: o.Hanging, Reason: o.Reason.String(),
+	}
+	if o.Timeout > 0 {
+		out.TimeoutSeconds = float(o.Timeout.Seconds())
+	}
+	return out
+}

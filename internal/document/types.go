@@ -179,32 +179,53 @@ type Member struct {
 
 // Partition is one row of a group.
 type Partition struct {
-	Topic           string   `json:"topic"`
-	Partition       int32    `json:"partition"`
-	LogStart        *int64   `json:"log_start"`
-	LogEnd          *int64   `json:"log_end"`
-	LastStable      *int64   `json:"last_stable"`
-	Committed       *int64   `json:"committed"`
-	LeaderEpoch     *int32   `json:"leader_epoch"`
-	Lag             *int64   `json:"lag"`
-	LagStable       *int64   `json:"lag_stable"`
-	Status          string   `json:"status"`
-	Stale           bool     `json:"stale"`
-	Reason          string   `json:"reason"`
-	LostRecords     *int64   `json:"lost_records"`
-	AheadRecords    *int64   `json:"ahead_records"`
+	Topic        string `json:"topic"`
+	Partition    int32  `json:"partition"`
+	LogStart     *int64 `json:"log_start"`
+	LogEnd       *int64 `json:"log_end"`
+	LastStable   *int64 `json:"last_stable"`
+	Committed    *int64 `json:"committed"`
+	LeaderEpoch  *int32 `json:"leader_epoch"`
+	Lag          *int64 `json:"lag"`
+	LagStable    *int64 `json:"lag_stable"`
+	Status       string `json:"status"`
+	Stale        bool   `json:"stale"`
+	Reason       string `json:"reason"`
+	LostRecords  *int64 `json:"lost_records"`
+	AheadRecords *int64 `json:"ahead_records"`
+	// TruncatedRecords is there only where an unclean election cut the log below
+	// the commit, by so many records.
+	TruncatedRecords int64    `json:"truncated_records,omitempty"`
+	Seconds          *float64 `json:"seconds"`
+	SecondsMethod    string   `json:"seconds_method"`
+	SecondsError     *float64 `json:"seconds_error"`
+	SecondsReason    string   `json:"seconds_reason"`
+	HeadroomSeconds  *float64 `json:"headroom_seconds"`
+	Rates            Rates    `json:"rates"`
+	ProgressAt       *string  `json:"progress_at"`
+	CommittedAt      *string  `json:"committed_at,omitempty"` // there only where the offsets topic told it
+	MemberID         string   `json:"member_id"`
+	MemberIDs        []string `json:"member_ids,omitempty"`
+	Leader           *int32   `json:"leader"`
+	AsOf             *string  `json:"as_of"`
+	// OpenTransaction is there only where one holds the last stable offset back
+	// for long.
+	OpenTransaction *OpenTransaction `json:"open_transaction,omitempty"`
+}
+
+// OpenTransaction is what holds a last stable offset back.
+type OpenTransaction struct {
+	StartOffset     int64    `json:"start_offset"`
 	Seconds         *float64 `json:"seconds"`
 	SecondsMethod   string   `json:"seconds_method"`
-	SecondsError    *float64 `json:"seconds_error"`
-	SecondsReason   string   `json:"seconds_reason"`
-	HeadroomSeconds *float64 `json:"headroom_seconds"`
-	Rates           Rates    `json:"rates"`
-	ProgressAt      *string  `json:"progress_at"`
-	CommittedAt     *string  `json:"committed_at,omitempty"` // there only where the offsets topic told it
-	MemberID        string   `json:"member_id"`
-	MemberIDs       []string `json:"member_ids,omitempty"`
-	Leader          *int32   `json:"leader"`
-	AsOf            *string  `json:"as_of"`
+	TransactionalID string   `json:"transactional_id"` // "" where it is not known
+	ProducerID      *int64   `json:"producer_id"`
+	ProducerEpoch   *int64   `json:"producer_epoch"`
+	Coordinator     *int64   `json:"coordinator"`
+	State           string   `json:"state"`           // as the coordinator spells it; "" where it is not known
+	TimeoutSeconds  *float64 `json:"timeout_seconds"` // the producer's transaction timeout
+	Hanging         bool     `json:"hanging"`         // its coordinator is proved to know nothing of it
+	Reason          string   `json:"reason"`          // why its producer is not known
 }
 
 // Finding says what is wrong, since when, and on what evidence.

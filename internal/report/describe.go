@@ -13,16 +13,16 @@ import (
 // Offsets prints, for each group, a sentence and a table of its rows in the
 // columns of `kafka-consumer-groups --describe`, with ours after them.
 func Offsets(w io.Writer, s *collect.Snapshot, groups []*collect.Group, o Options) error {
-	return eachGroup(w, groups, o, func(g *collect.Group) *table { return offsetsTable(s, g, o) })
+	return eachGroup(w, groups, o, func(g *collect.Group) *table { return offsetsTable(s, g, o) }, o.openTransactions)
 }
 
 // Members prints, for each group, a sentence and a table of its members in the
 // columns of `kafka-consumer-groups --describe --members`, with ours after them.
 func Members(w io.Writer, groups []*collect.Group, o Options) error {
-	return eachGroup(w, groups, o, func(g *collect.Group) *table { return membersTable(g, o) })
+	return eachGroup(w, groups, o, func(g *collect.Group) *table { return membersTable(g, o) }, nil)
 }
 
-func eachGroup(w io.Writer, groups []*collect.Group, o Options, lay func(*collect.Group) *table) error {
+func eachGroup(w io.Writer, groups []*collect.Group, o Options, lay func(*collect.Group) *table, after func(*collect.Group) string) error {
 	for i, g := range groups {
 		gap := "\n"
 		if i == 0 {
@@ -35,6 +35,12 @@ func eachGroup(w io.Writer, groups []*collect.Group, o Options, lay func(*collec
 			if err := t.write(w); err != nil {
 				return err
 			}
+		}
+		if after == nil {
+			continue
+		}
+		if _, err := io.WriteString(w, after(g)); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -162,6 +168,12 @@ func status(g *collect.Group, r *collect.Row) string {
 	}
 	if r.Stale {
 		b += ",stale:" + r.Reason.String()
+	}
+	if r.Truncated > 0 {
+		b += ",truncated=" + strconv.FormatInt(r.Truncated, 10)
+	}
+	if r.Open != nil {
+		b += ",open-transaction"
 	}
 	if r.Orphaned {
 		b += ",orphaned"
