@@ -41,7 +41,7 @@ func (dr *doctor) beginClocks(ctx context.Context, m *kmsg.MetadataResponse) *cl
 	if m == nil || guide == nil {
 		return nil
 	}
-	resp, err := guide.request(ctx, metadataOf([]string{commitsTopic}))
+	resp, err := guide.request(ctx, metadataOf([]string{offsetsTopicName}))
 	if err != nil {
 		return nil
 	}
@@ -137,7 +137,7 @@ func newestOf(parts []int32) *kmsg.ListOffsetsRequest {
 	req := kmsg.NewPtrListOffsetsRequest()
 	req.TimeoutMillis = remoteWait
 	t := kmsg.NewListOffsetsRequestTopic()
-	t.Topic = commitsTopic
+	t.Topic = offsetsTopicName
 	for _, p := range slices.Sorted(slices.Values(parts)) {
 		q := kmsg.NewListOffsetsRequestTopicPartition()
 		q.Partition, q.Timestamp = p, collect.TimestampNewest

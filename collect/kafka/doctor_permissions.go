@@ -52,8 +52,6 @@ const (
 	opRead            = "READ"
 )
 
-const commitsTopic = "__consumer_offsets"
-
 // scope is names that a pattern of the user's selects, as far as an ACL can
 // say it: one, those with a prefix, or all.
 type scope struct {
@@ -206,7 +204,7 @@ func (x *examination) askGroups(ctx context.Context) {
 // done to them.
 func (x *examination) askTopics(ctx context.Context) {
 	x.topics = map[string]collect.Tri{}
-	names := []string{x.unused, commitsTopic}
+	names := []string{x.unused, offsetsTopicName}
 	for _, s := range scopesOf(x.o.Filter.Topics) {
 		if p := s.probe(x.unused); !slices.Contains(names, p) {
 			names = append(names, p)

@@ -394,7 +394,7 @@ func TestDoctorSaysOfClocksWhatCommitsProve(t *testing.T) {
 		{"a new commit bounds it from both sides", 2_000, 100, false, -0.1, -0.1, false},
 		{"a new commit that is old already: the clock is behind", 90_000, 60_000, false, -60, -60, true},
 	} {
-		c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, commitsTopic))
+		c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, offsetsTopicName))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -402,12 +402,12 @@ func TestDoctorSaysOfClocksWhatCommitsProve(t *testing.T) {
 		c.ControlKey(int16(kmsg.ListOffsets), func(kreq kmsg.Request) (kmsg.Response, error, bool) {
 			c.KeepControl()
 			req := kreq.(*kmsg.ListOffsetsRequest)
-			if req.Topics[0].Topic != commitsTopic || req.Topics[0].Partitions[0].Timestamp != collect.TimestampNewest {
+			if req.Topics[0].Topic != offsetsTopicName || req.Topics[0].Partitions[0].Timestamp != collect.TimestampNewest {
 				return nil, nil, false
 			}
 			resp := req.ResponseKind().(*kmsg.ListOffsetsResponse)
 			rt := kmsg.NewListOffsetsResponseTopic()
-			rt.Topic = commitsTopic
+			rt.Topic = offsetsTopicName
 			p := kmsg.NewListOffsetsResponseTopicPartition()
 			p.Offset, p.Timestamp = 5, now.UnixMilli()-x.first
 			if asked++; asked > 1 && !x.same {
