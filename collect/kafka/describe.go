@@ -51,6 +51,7 @@ type answer struct {
 	reason  collect.Reason
 	text    string
 	named   bool // notFound: "not found" and not "not a group of this kind"
+	whole   bool // refused: the group may not be described, whatever its members have
 	facts   collect.GroupFacts
 }
 
@@ -104,6 +105,8 @@ func (p *poll) planDescribe(w work, g *group) {
 		for _, id := range p.ids() {
 			w.add(id, k, g.name)
 		}
+	case g.listed && !g.changed && len(g.rivals) == 0 && p.o.Now().Sub(g.denial.at) < unlistedFor:
+		p.refusedAgain(g)
 	case len(g.rivals) > 0, g.changed, p.ask.Describe == nil || p.ask.Describe(g.name):
 		g.asked = true
 		w.add(g.node, k, g.name)
@@ -220,7 +223,7 @@ func refusal(name string, code int16, message *string) answer {
 	case kerr.UnsupportedVersion.Code:
 		a.verdict = unsupported
 	default:
-		a.verdict = refused
+		a.verdict, a.whole = refused, code == kerr.GroupAuthorizationFailed.Code
 	}
 	return a
 }
@@ -295,6 +298,7 @@ func (g *group) take(a answer) {
 	g.typ, g.typeTold = g.facts.Type, told || len(a.facts.Members) > 0 || a.kind != kindClassic
 	g.node, g.listed, g.phantom, g.missed, g.deniedAt = a.node, true, false, word{}, time.Time{}
 	g.state, g.protocol = g.facts.State, g.facts.ProtocolType
+	g.denial = denial{}
 	g.home, g.peopled, g.empty = a.node, len(g.facts.Members) > 0, word{}
 	if g.facts.Assignor != "" { // hidden while it rebalances
 		g.assignor = g.facts.Assignor

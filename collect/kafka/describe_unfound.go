@@ -123,6 +123,15 @@ func (p *poll) denied(g *group) {
 	p.problems.group(collect.StageDescribe, -1, g.name, g.why, "this user may not describe the group")
 }
 
+// refusedAgain says of a listed group what its coordinator said not long ago.
+func (p *poll) refusedAgain(g *group) {
+	if g.denial.whole {
+		g.why = collect.ReasonDenied
+	}
+	g.fail(collect.ReasonDenied)
+	p.problems.group(collect.StageDescribe, g.denial.node, g.name, collect.ReasonDenied, g.denial.text)
+}
+
 // undescribed notes why a group was not described.
 func (p *poll) undescribed(g *group, a answer) {
 	if g.phantom && a.reason != collect.ReasonDenied {
@@ -134,7 +143,12 @@ func (p *poll) undescribed(g *group, a answer) {
 		p.denied(g)
 		return
 	}
-	g.deniedAt = time.Time{}
+	g.deniedAt, g.denial = time.Time{}, denial{}
+	if a.reason == collect.ReasonDenied {
+		g.denial = denial{p.o.Now(), a.node, a.text, a.whole}
+		p.refusedAgain(g)
+		return
+	}
 	why := a.reason
 	if a.verdict == elsewhere {
 		why = p.missing(g.node)

@@ -238,6 +238,7 @@ func (p *poll) addTopics(failed collect.Reason) {
 			ask = append(ask, name)
 		}
 	}
+	p.lookForNamed(failed, ask)
 	if len(ask) == 0 {
 		return
 	}
@@ -283,11 +284,54 @@ func (p *poll) askByName(names []string, now time.Time) {
 	}
 }
 
+// lookForNamed asks about topics that a filter names, and that neither the list
+// nor a group knows: the commits on one that this user may not describe are left
+// out without a word, and without the topic nobody would say so.
+func (p *poll) lookForNamed(failed collect.Reason, others []string) {
+	if failed != collect.ReasonNone || p.sees.topics == collect.Yes {
+		return
+	}
+	var ask []string
+	for _, pattern := range p.o.Filter.Topics {
+		name, exact := pattern.Exact()
+		if _, listed := p.topics.topics[name]; !exact || listed || slices.Contains(others, name) {
+			continue
+		}
+		if u, ok := p.topics.unlisted[name]; ok {
+			p.namedUnread(name, u.why)
+			continue
+		}
+		ask = append(ask, name)
+	}
+	if len(ask) == 0 {
+		return
+	}
+	m, why := p.metadata(func() kmsg.Request { return metadataOf(ask) })
+	if why != collect.ReasonNone {
+		return
+	}
+	for i := range m.Topics {
+		t := &m.Topics[i]
+		why := reasonOfCode(t.ErrorCode)
+		if t.Topic == nil || why != collect.ReasonDenied && why != collect.ReasonTopicMissing {
+			continue
+		}
+		p.topics.unlisted[*t.Topic] = unlisted{why, p.o.Now()}
+		p.namedUnread(*t.Topic, why)
+	}
+}
+
+func (p *poll) namedUnread(topic string, why collect.Reason) {
+	if why == collect.ReasonDenied {
+		p.problems.partition(collect.StageMetadata, -1, topic, -1, why, mayNotDescribeTopic)
+	}
+}
+
+const mayNotDescribeTopic = "this user may not describe the topic"
+
 func (p *poll) topicUnread(name string, why collect.Reason) {
 	p.b.TopicUnread(name, why)
-	if why == collect.ReasonDenied {
-		p.problems.partition(collect.StageMetadata, -1, name, -1, why, "this user may not describe the topic")
-	}
+	p.namedUnread(name, why)
 }
 
 func metadataOf(names []string) *kmsg.MetadataRequest {

@@ -30,6 +30,8 @@ type group struct {
 	// deniedAt is when a broker last said that this principal may not see the
 	// group, which no list has; zero while none did.
 	deniedAt time.Time
+	// denial is the last word on a listed group that it may not be described.
+	denial denial
 
 	// home is the broker that described the group last, and peopled whether it
 	// told of members; empty is the word of another broker that there are none,
@@ -45,6 +47,15 @@ type group struct {
 	asked   bool           // a describe was planned
 	gone    bool
 	phantom bool // named by the user and never seen: it is no group until a broker knows it
+}
+
+// denial is a broker's word that a group may not be described: each question
+// writes a line into its authorizer's log, so it stands for a while.
+type denial struct {
+	at    time.Time // zero while there is none
+	node  int32
+	text  string
+	whole bool // about the group itself, and so about its commits; else about a topic that a member has
 }
 
 const unknownCount = -1
