@@ -18,7 +18,7 @@ type Totals struct {
 	NoCommitRecords int64
 	LostRecords     int64
 
-	Complete bool // neither stale nor unknown rows, and the commits were read
+	Complete bool // neither stale nor unknown rows, the commits were read, and nothing is denied
 
 	Age      Age     // of the worst judged row
 	Headroom float64 // seconds, the smallest of the judged rows; NaN if not known
@@ -48,7 +48,9 @@ func (g *Group) totals(loads []float64) Totals {
 			}
 		}
 	}
-	veiled := g.veiled()
+	// A group may be denied over a topic that some member has: nobody says which
+	// rows it lacks then.
+	veiled := g.veiled() || g.Reason == ReasonDenied
 	if t.Known == 0 && (t.Unknown > 0 || g.CommitsReason != ReasonNone || veiled) {
 		t.Records, t.Max, t.Stable = Unknown, Unknown, Unknown
 	}

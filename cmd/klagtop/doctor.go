@@ -46,7 +46,7 @@ func (p *program) doctor(cmd *cobra.Command, asJSON bool) error {
 	ctx, cancel := context.WithTimeout(cmd.Context(), cfg.Timeout)
 	defer cancel()
 	d, err := kafka.Diagnose(ctx, cfg.Kafka, kafka.DiagnosisOptions{
-		Options:     kafka.Options{Filter: cfg.Filter, Logger: quiet(cfg, p.stderr)},
+		Options:     kafka.Options{Filter: cfg.Filter, OffsetsTopic: cfg.OffsetsTopic, Logger: quiet(cfg, p.stderr)},
 		ClusterName: cfg.ClusterName, AcceptDenied: cfg.AcceptDenied,
 	})
 	if err != nil {

@@ -223,7 +223,9 @@ func (dr *doctor) at(addr string) *checkup {
 // permissions finds out what the user may do; while questions are on their way
 // one poll tells what klagtop would see.
 func (dr *doctor) permissions(ctx context.Context, guide *checkup) error {
-	source, err := New(dr.cfg, dr.o.Options)
+	look := dr.o.Options
+	look.OffsetsTopic = false // whether it may be read is asked, not tried
+	source, err := New(dr.cfg, look)
 	if err != nil {
 		return err
 	}

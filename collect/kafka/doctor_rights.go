@@ -82,7 +82,7 @@ func (x *examination) permissions() []Permission {
 		Buys:         "transactional id, producer and age of a hanging transaction",
 		CostsWithout: "that a transaction hangs is still found, but not whose it is",
 	}, Permission{
-		Resource: onTopic, Name: offsetsTopicName, Pattern: literal, Operation: opRead, Granted: known(x.onOne(offsetsTopicName, kmsg.ACLOperationRead)),
+		Resource: onTopic, Name: offsetsTopicName, Pattern: literal, Operation: opRead, Needed: x.o.OffsetsTopic, Granted: known(x.onOne(offsetsTopicName, kmsg.ACLOperationRead)),
 		Buys:         "--offsets-topic: exact generations of classic groups, and when commits were made",
 		CostsWithout: "generations of classic groups are lower bounds",
 	}, x.overTopics(opRead, kmsg.ACLOperationRead,

@@ -52,6 +52,12 @@ func (c *Cluster) Configs(t testing.TB, args ...string) string {
 	return c.bootstrapped(t, "ConfigCommand", args)
 }
 
+// ACLs runs kafka-acls against the cluster, as a super user.
+func (c *Cluster) ACLs(t testing.TB, args ...string) string {
+	t.Helper()
+	return c.bootstrapped(t, "AclCommand", args)
+}
+
 // DeleteRecords runs kafka-delete-records: the log of each partition then starts at the offset given for it.
 func (c *Cluster) DeleteRecords(t testing.TB, topic string, before map[int32]int64) {
 	t.Helper()
