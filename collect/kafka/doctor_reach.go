@@ -244,13 +244,16 @@ func (dr *doctor) mechanisms(ctx context.Context, c *checkup) {
 // "about" the one that comes nearest, as with services and proxies that leave
 // some out.
 func guessed(r *kmsg.ApiVersionsResponse) string {
+	if exact, ok := strings.CutPrefix(kversion.FromApiVersionsResponse(r).VersionGuess(), "v"); ok {
+		return exact
+	}
 	best, least := "", math.MaxInt
 	for _, name := range kversion.VersionStrings() {
 		if d := distance(r, kversion.FromString(name)); d < least {
 			best, least = name, d
 		}
 	}
-	return cond(least == 0, "", "about ") + strings.TrimPrefix(best, "v")
+	return "about " + strings.TrimPrefix(best, "v")
 }
 
 // distance counts requests that a broker knows in another version than a
