@@ -111,38 +111,6 @@ func serverRange(s *situation) dealt {
 	return dealt{owners: s.balanced(kgo.RangeBalancer(), s.owned)}
 }
 
-// dealInTurn is KafkaJS' round robin: all partitions of all topics in turn, one
-// after the other, to members by id, whatever they subscribe to.
-func dealInTurn(s *situation) dealt {
-	d := dealt{owners: s.empty(), rounds: 1}
-	n := 0
-	for t := range d.owners {
-		for p := range d.owners[t] {
-			if len(s.members) > 0 {
-				d.owners[t][p] = int32(n % len(s.members))
-			}
-			n++
-		}
-	}
-	if !s.alike() {
-		d.notes = append(d.notes, "KafkaJS deals the topics of whoever leads the group, to all members alike.")
-	}
-	return d
-}
-
-// turnsUncertain reports whether the order of topics, which is that of KafkaJS'
-// subscribe and not known, decides who owns what: not where every topic but the
-// last fills whole turns.
-func (s *situation) turnsUncertain() bool {
-	uneven := 0
-	for i := range s.topics {
-		if len(s.members) > 0 && int(s.topics[i].then)%len(s.members) != 0 {
-			uneven++
-		}
-	}
-	return len(s.topics) > 1 && uneven > 0
-}
-
 // dealByIndex gives partition p of each topic to member p modulo their number.
 func dealByIndex(s *situation) dealt {
 	d := dealt{owners: s.empty(), rounds: 1}

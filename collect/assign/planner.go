@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/twmb/franz-go/pkg/kgo"
+
 	"github.com/klagtop/klagtop/collect"
 )
 
@@ -43,6 +45,7 @@ func (Planner) Plan(g *collect.Group, s *collect.Snapshot, c collect.Change) (*c
 	}
 	before.recognise()
 	after.ownWord = before.ownWord
+	after.settleTurns(before)
 	w := &collect.WhatIf{
 		Now: before.now(g), Added: out.added, Removed: out.removed, Stale: g.AssignmentStale, Notes: append(notes, out.notes...),
 	}
@@ -54,7 +57,7 @@ func (Planner) Plan(g *collect.Group, s *collect.Snapshot, c collect.Change) (*c
 		chosen = []assignor{find(word(c.Assignor), after.protocol)}
 	}
 	for _, a := range chosen {
-		w.Plans = append(w.Plans, after.plan(g, a, before))
+		w.Plans = append(w.Plans, after.plan(g, a))
 	}
 	if c.Assignor == "" {
 		w.Advice = recommend(after.question(w))
@@ -87,13 +90,16 @@ func plannable(g *collect.Group) error {
 }
 
 // recognise tells a hand-written assignor by what it did: one that deals by index
-// is called so, and one that is called so and does otherwise is not.
+// is called so, and one that is called so and does otherwise is not. Under another
+// name it must be the only rule that explains what is: few partitions lie alike
+// under several.
 func (s *situation) recognise() {
-	if s.ownName == "" || len(s.members) == 0 || s.blind || s.ownWord != "" && s.ownWord != byIndex {
+	if s.ownName == "" || s.ownWord != "" && s.ownWord != byIndex {
 		return
 	}
+	named := s.ownWord == byIndex
 	s.ownWord = ""
-	if s.did(dealByIndex) {
+	if s.did(dealByIndex) && (named || !s.did(serverRange) && !s.did(dealInTurn) && !s.did(balancer(kgo.RoundRobinBalancer))) {
 		s.ownWord = byIndex
 	}
 }
@@ -123,7 +129,7 @@ func (s *situation) now(g *collect.Group) collect.Plan {
 }
 
 // plan has one assignor deal, and holds what it did against what is.
-func (s *situation) plan(g *collect.Group, a assignor, before *situation) collect.Plan {
+func (s *situation) plan(g *collect.Group, a assignor) collect.Plan {
 	d := a.deal(s)
 	p := collect.Plan{
 		Assignor: a.name, Protocol: a.protocol, Own: s.own(a), Style: a.style, Rounds: d.rounds, Notes: d.notes,
@@ -136,9 +142,9 @@ func (s *situation) plan(g *collect.Group, a assignor, before *situation) collec
 		p.Exact = false
 		p.Notes = append(p.Notes, "The ids of members that start decide who gets what, and how much moves; here new ones come last, and others where they are.")
 	}
-	if a.name == kafkaJS && p.Exact && s.turnsUncertain() && !before.did(dealInTurn) {
+	if a.name == kafkaJS && p.Exact && !s.turnsSure {
 		p.Exact = false
-		p.Notes = append(p.Notes, "KafkaJS deals topics in the order in which the application subscribes to them, which is not known: here by name.")
+		p.Notes = append(p.Notes, "KafkaJS deals topics in the order in which the application subscribes to them, which the present assignment does not tell for certain.")
 	}
 	p.Notes = append(p.Notes, s.way(a)...)
 	s.measure(g, &p, d.owners)

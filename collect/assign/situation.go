@@ -30,6 +30,11 @@ type situation struct {
 	// read, and which may be there.
 	hidden bool
 	racks  bool // members and brokers have racks
+
+	// turns is the order in which KafkaJS goes through topics, nil for that of
+	// their names, and turnsSure whether it is known, or does not matter.
+	turns     []int
+	turnsSure bool
 }
 
 // member is one of the group, now or under the change.

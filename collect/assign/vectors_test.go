@@ -280,6 +280,13 @@ func TestWhatIsNotKafkas(t *testing.T) {
 	if p := pods("CoPartitionAssigner").as(p).plan(t, byIndex); !p.Own || !p.Exact || p.Moved != 0 {
 		t.Errorf("a hand-written assignor that dealt by index is not known by it: %+v", p)
 	}
+	if p := pods("join-by-key").as(p).plan(t, byIndex); !p.Own {
+		t.Error("a hand-written assignor is not known by what it did")
+	}
+	pair := classic("own", "t:2").member("A", "", "t:0").member("B", "", "t:1")
+	if w := pair.what(t, collect.Change{}); slices.ContainsFunc(w.Plans, func(p collect.Plan) bool { return p.Own }) {
+		t.Error("what any assignor does is taken for proof of one")
+	}
 	for _, c := range []struct {
 		assignor  string
 		colocated int64

@@ -6,8 +6,8 @@
 //
 // Start (one test) and Shared (all tests of a package) start one or three nodes and end them with the test, also when
 // the test binary dies. Tool and its named helpers run Kafka's tools, ParseDescribe, ParseMembers and
-// ParseState read what kafka-consumer-groups prints. JavaConsumer, KafkaJSConsumer, LibrdkafkaConsumer and
-// JavaProducer run clients that are not ours, as processes that can be stopped, paused and killed.
+// ParseState read what kafka-consumer-groups prints. JavaConsumer, JavaTeam, KafkaJSConsumer, LibrdkafkaConsumer
+// and JavaProducer run clients that are not ours, as processes that can be stopped, paused and killed.
 //
 // # Environment
 //

@@ -33,13 +33,18 @@ type ConsumerOptions struct {
 // JavaConsumer runs Kafka's Java consumer.
 func (c *Cluster) JavaConsumer(t testing.TB, o ConsumerOptions) *Client {
 	t.Helper()
-	args := []string{
-		"bootstrap.servers=" + c.Bootstrap(), "group.id=" + o.Group, "client.id=" + cmp.Or(o.ClientID, "consumer"),
-		"topics=" + strings.Join(o.Topics, ","), "commit.ms=" + strconv.FormatInt(o.Commit.Milliseconds(), 10), "max.records=" + strconv.Itoa(o.Max),
-	}
+	args := append([]string{
+		"bootstrap.servers=" + c.Bootstrap(), "commit.ms=" + strconv.FormatInt(o.Commit.Milliseconds(), 10), "max.records=" + strconv.Itoa(o.Max),
+	}, o.java()...)
+	return c.javaClient(t, "the Java consumer "+cmp.Or(o.ClientID, "consumer"), "Consumer.java", args...)
+}
+
+// java are the options as Java's properties, and topics.
+func (o ConsumerOptions) java() []string {
+	pairs := []string{"group.id=" + o.Group, "client.id=" + cmp.Or(o.ClientID, "consumer"), "topics=" + strings.Join(o.Topics, ",")}
 	add := func(key, value string) {
 		if value != "" {
-			args = append(args, key+"="+value)
+			pairs = append(pairs, key+"="+value)
 		}
 	}
 	add("group.instance.id", o.InstanceID)
@@ -54,7 +59,7 @@ func (c *Cluster) JavaConsumer(t testing.TB, o ConsumerOptions) *Client {
 	for key, value := range o.Properties {
 		add(key, value)
 	}
-	return c.javaClient(t, "the Java consumer "+cmp.Or(o.ClientID, "consumer"), "Consumer.java", args...)
+	return pairs
 }
 
 func (c *Cluster) javaClient(t testing.TB, name, source string, args ...string) *Client {
