@@ -19,7 +19,8 @@ type rebalanceMemory struct {
 	assignor    string
 	describedAt time.Time
 	generation  generationMemory
-	lag         int64 // when it was last seen settled
+	reached     map[string]int32 // by topic, the highest partition there was when it dealt them out
+	lag         int64            // when it was last seen settled
 	// statics is the group when it was last seen settled, where it has static
 	// members: what they were at tells why they went.
 	statics *Group
@@ -168,9 +169,13 @@ func (r *rebalanceMemory) settle(g *Group, counted int64) Generation {
 	if !r.known {
 		counted = 0
 	}
+	print := fingerprint(g)
+	if !r.known || print != r.print {
+		r.reach(g)
+	}
 	r.known = true
 	r.close()
-	r.members, r.print, r.lag, r.statics = g.Members, fingerprint(g), g.Lag.Records, nil
+	r.members, r.print, r.lag, r.statics = g.Members, print, g.Lag.Records, nil
 	r.assignor = g.Assignor
 	if slices.ContainsFunc(g.Members, func(m Member) bool { return m.InstanceID != "" }) {
 		r.statics = g
@@ -322,7 +327,7 @@ func (t *tracker) rebalanceEnds(g *Group, m *groupMemory) Event {
 		m.counters.RebalanceEvents++
 	}
 	e.Cause = r.cause(g, &e)
-	e.Style = r.style(g)
+	e.Style = r.style(g, e.Count)
 	slowest, waited := r.waits.longest(g.DescribedAt)
 	e.Text = rebalanceText(&e, slowest, waited)
 	m.counters.Rebalances += e.Count

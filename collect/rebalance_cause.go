@@ -61,36 +61,41 @@ func (r *rebalanceMemory) otherTopics(g *Group, sameMembers bool) (topics, grown
 			topics = topics || old.Regex != m.Regex || !slices.Equal(old.Subscribed, m.Subscribed)
 		}
 	}
-	was, is := extents(r.members), extents(g.Members)
-	for topic, x := range is {
-		old, ok := was[topic]
-		topics = topics || !ok && sameMembers
-		grown = grown || ok && x.top > old.top && old.n > int(old.top)
+	was, is := tops(r.members), tops(g.Members)
+	for topic, top := range is {
+		_, had := was[topic]
+		topics = topics || !had && sameMembers
+		grown = grown || had && top > r.reached[topic]
 	}
 	for topic := range was {
-		_, ok := is[topic]
-		topics = topics || !ok && sameMembers
+		_, has := is[topic]
+		topics = topics || !has && sameMembers
 	}
 	return topics, grown
 }
 
-// extent is what members own of a topic: the highest partition, and how many.
-type extent struct {
-	top int32
-	n   int
-}
-
-func extents(members []Member) map[string]extent {
-	out := map[string]extent{}
+// tops is the highest partition that members own, by topic.
+func tops(members []Member) map[string]int32 {
+	out := map[string]int32{}
 	for i := range members {
 		for _, tp := range members[i].Assigned {
 			for _, p := range tp.Partitions {
-				x := out[tp.Topic]
-				out[tp.Topic] = extent{max(x.top, p), x.n + 1}
+				out[tp.Topic] = max(out[tp.Topic], p)
 			}
 		}
 	}
 	return out
+}
+
+// reach notes how many partitions there are when the group has dealt them out,
+// whether it has yet or not: only what comes after that can be told to be new.
+func (r *rebalanceMemory) reach(g *Group) {
+	r.reached = tops(g.Members)
+	for topic, top := range r.reached {
+		if gt, ok := g.Topic(topic); ok {
+			r.reached[topic] = max(top, int32(gt.Topic.Partitions())-1)
+		}
+	}
 }
 
 // shortestSession is the shortest session timeout that brokers allow as they
@@ -129,7 +134,9 @@ func (r *rebalanceMemory) timedOut(left []MemberRef) bool {
 // then went on working on those that it kept (cooperative), whoever had given
 // up all of them stopped (eager). Subscriptions say so from version 1 on; only
 // members that keep partitions count, and where they differ nothing is said.
-func (r *rebalanceMemory) style(g *Group) Style {
+// Over several rounds, who came to the last one with nothing may have lost it
+// in one before: then nothing is said either.
+func (r *rebalanceMemory) style(g *Group, rounds int64) Style {
 	switch g.Type {
 	case TypeConsumer, TypeStreams:
 		return StyleReconcile
@@ -149,7 +156,7 @@ func (r *rebalanceMemory) style(g *Group) Style {
 			continue // keeps nothing
 		}
 		holding = holding || m.Rejoined == RejoinedHolding
-		emptyHanded = emptyHanded || m.Rejoined == RejoinedEmptyHanded
+		emptyHanded = emptyHanded || m.Rejoined == RejoinedEmptyHanded && rounds == 1
 	}
 	switch {
 	case holding && !emptyHanded:
