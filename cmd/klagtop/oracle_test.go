@@ -105,7 +105,11 @@ func (b *bed) ask(t *testing.T) (s said) {
 	var errs [3]error
 	s.rows, errs[0] = kafkatest.ParseDescribe(b.c.ConsumerGroups(t, args...))
 	s.members, errs[1] = kafkatest.ParseMembers(b.c.ConsumerGroups(t, append(args, "--members", "--verbose")...))
-	s.states, errs[2] = kafkatest.ParseState(b.c.ConsumerGroups(t, append(args, "--state")...))
+	stateArgs := append(slices.Clone(args), "--state")
+	if b.c.AtLeast(4, 0) { // with epochs; older tools know no --verbose there
+		stateArgs = append(stateArgs, "--verbose")
+	}
+	s.states, errs[2] = kafkatest.ParseState(b.c.ConsumerGroups(t, stateArgs...))
 	for _, err := range errs {
 		if err != nil {
 			t.Fatal(err)
@@ -118,7 +122,7 @@ func (b *bed) ask(t *testing.T) (s said) {
 func (b *bed) text(d *document.Document) (lines []string) {
 	for i := range d.Groups {
 		g := &d.Groups[i]
-		lines = append(lines, g.Group+" "+stateText(*cmp.Or(g.Coordinator, new(int32)), g.Assignor, g.State, len(g.Members)))
+		lines = append(lines, g.Group+" "+ourState(b.c, g))
 		for _, m := range g.Members {
 			lines = append(lines, g.Group+" "+m.MemberID+" "+ourMember(b.c, &m))
 		}
@@ -260,20 +264,34 @@ func listed32(assignment map[string][]int32) map[string]string {
 func (b *bed) states(t *testing.T, d *document.Document, states []kafkatest.State) {
 	tool, ours := make(map[string]string), make(map[string]string)
 	for _, s := range states {
-		tool[s.Group] = stateText(s.ID, s.Assignor, s.State, s.Members)
+		tool[s.Group] = stateText(s.ID, s.Assignor, s.State, s.Members, s.Epoch, s.TargetEpoch)
 	}
 	for i := range d.Groups {
 		g := &d.Groups[i]
 		if g.Coordinator == nil || g.Assignment.Members == nil {
 			t.Fatalf("%s: coordinator or members are not known", g.Group)
 		}
-		ours[g.Group] = stateText(*g.Coordinator, g.Assignor, g.State, int(*g.Assignment.Members))
+		ours[g.Group] = ourState(b.c, g)
 	}
 	same(t, "group", ours, tool)
 }
 
-func stateText(coordinator int32, assignor, state string, members int) string {
-	return fmt.Sprintf("coordinator %d, assignor %q, %s, %d members", coordinator, assignor, state, members)
+// ourState spells a group the way the tool's is spelled; classic groups have no
+// epochs, and tools before 4.0 tell none.
+func ourState(c *kafkatest.Cluster, g *document.Group) string {
+	var epoch *int64
+	target := g.Assignment.Epoch
+	if g.Generation != nil && g.Generation.Source == "epoch" {
+		epoch = &g.Generation.Value
+	}
+	if !c.AtLeast(4, 0) {
+		epoch, target = nil, nil
+	}
+	return stateText(*cmp.Or(g.Coordinator, new(int32)), g.Assignor, g.State, len(g.Members), epoch, target)
+}
+
+func stateText(coordinator int32, assignor, state string, members int, epoch, target *int64) string {
+	return fmt.Sprintf("coordinator %d, assignor %q, %s, epoch %v, target %v, %d members", coordinator, assignor, state, pointed(epoch), pointed(target), members)
 }
 
 // same reports what differs between klagtop and the tool.

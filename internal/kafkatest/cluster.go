@@ -38,6 +38,8 @@ type Cluster struct {
 	security  *Security // nil for a plain cluster
 	guards    []net.Listener
 
+	compiling sync.Mutex // of the Java clients
+
 	mu    sync.Mutex
 	nodes []*node // none for brokers that we did not start
 }

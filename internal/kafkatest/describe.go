@@ -47,6 +47,8 @@ type State struct {
 	Assignor    string // ASSIGNMENT-STRATEGY
 	State       string
 	Members     int
+	// Epoch and TargetEpoch are those of --verbose, from 4.0 on; nil in classic groups.
+	Epoch, TargetEpoch *int64
 }
 
 // ParseDescribe reads the tables of --describe, one a group. The tool's errors, which it prints with exit
@@ -83,12 +85,8 @@ func ParseMembers(out string) ([]Member, error) {
 // ParseState reads the tables of --describe --state.
 func ParseState(out string) ([]State, error) {
 	return parseTables(out, "STATE", func(cell func(string) string, number func(string) *int64) State {
-		s := State{Group: cell("GROUP"), Assignor: cell("ASSIGNMENT-STRATEGY"), State: cell("STATE"), ID: -1}
-		address, id, _ := strings.Cut(cell("COORDINATOR (ID)"), " (") // 3.3 has one space there, later ones two
-		s.Coordinator = strings.TrimSpace(address)
-		if id, err := strconv.ParseInt(strings.TrimSuffix(id, ")"), 10, 32); err == nil {
-			s.ID = int32(id)
-		}
+		s := State{Group: cell("GROUP"), Assignor: cell("ASSIGNMENT-STRATEGY"), State: cell("STATE"), Epoch: number("GROUP-EPOCH"), TargetEpoch: number("TARGET-ASSIGNMENT-EPOCH")}
+		s.Coordinator, s.ID = coordinator(cell("COORDINATOR (ID)"))
 		if n := number("#MEMBERS"); n != nil {
 			s.Members = int(*n)
 		}
@@ -96,9 +94,19 @@ func ParseState(out string) ([]State, error) {
 	})
 }
 
+// coordinator reads host:port and the id in brackets, -1 without one.
+func coordinator(cell string) (string, int32) {
+	address, text, _ := strings.Cut(cell, " (") // 3.3 has one space there, later ones two
+	id, err := strconv.ParseInt(strings.TrimSuffix(text, ")"), 10, 32)
+	if err != nil {
+		id = -1
+	}
+	return strings.TrimSpace(address), int32(id)
+}
+
 var (
 	heading = regexp.MustCompile(`\S+(?: \(ID\))?`)
-	remark  = regexp.MustCompile(`^(Consumer group '.*' (has no active members|is rebalancing)\.|Warning: .*|Note: .*)$`)
+	remark  = regexp.MustCompile(`^((?:Consumer|Streams) group '.*' (has no active members|is rebalancing)\.|Warning: .*|Note: .*)$`)
 )
 
 // parseTables cuts lines by the columns of the heading above them: cells may be empty or hold spaces, so

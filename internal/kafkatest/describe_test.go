@@ -110,10 +110,11 @@ g8              127.0.0.1:27100  (1)      uniform              Stable           
 GROUP           COORDINATOR (ID)          ASSIGNMENT-STRATEGY  STATE           #MEMBERS
 old             127.0.0.1:22928 (1)                            Empty           0
 `)
+	seven := int64(7)
 	want := []State{
 		{Group: "cgc", Coordinator: "127.0.0.1:30092", ID: 1, Assignor: "range", State: "Stable", Members: 2},
 		{Group: "stand-g", Coordinator: "127.0.0.1:30092", ID: 12, State: "Empty"},
-		{Group: "g8", Coordinator: "127.0.0.1:27100", ID: 1, Assignor: "uniform", State: "Stable", Members: 6},
+		{Group: "g8", Coordinator: "127.0.0.1:27100", ID: 1, Assignor: "uniform", State: "Stable", Members: 6, Epoch: &seven, TargetEpoch: &seven},
 		{Group: "old", Coordinator: "127.0.0.1:22928", ID: 1, State: "Empty"},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {

@@ -2,7 +2,9 @@ package kafkatest
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -64,9 +66,37 @@ func (o ConsumerOptions) java() []string {
 
 func (c *Cluster) javaClient(t testing.TB, name, source string, args ...string) *Client {
 	t.Helper()
+	class, err := c.compiled(source)
+	settle(t, err)
 	jvm, err := c.jvm("256m")
 	settle(t, err)
-	return startClient(t, name, exec.Command("java", append(append(jvm, filepath.Join(c.dir, source)), args...)...))
+	return startClient(t, name, exec.Command("java", append(append(jvm, class), args...)...))
+}
+
+// compiled compiles a client once for all that run it, which takes a JVM as long as its start, and returns its class.
+func (c *Cluster) compiled(source string) (class string, err error) {
+	class = strings.TrimSuffix(source, ".java")
+	c.compiling.Lock()
+	defer c.compiling.Unlock()
+	if _, err := os.Stat(filepath.Join(c.dir, class+".class")); err == nil {
+		return class, nil
+	}
+	classpath, err := c.classpath()
+	if err != nil {
+		return "", err
+	}
+	jars, err := filepath.Glob(classpath + ".jar") // the compiler has no wildcard
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), toolTimeout)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "java", "-XX:TieredStopAtLevel=1", "-m", "jdk.compiler/com.sun.tools.javac.Main",
+		"-proc:none", "-cp", strings.Join(jars, string(filepath.ListSeparator)), "-d", c.dir, filepath.Join(c.dir, source)).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("compile %s: %w: %s", source, err, lastLines(out, 20))
+	}
+	return class, nil
 }
 
 // Producer is a Java producer that does what it is told, one step at a time.

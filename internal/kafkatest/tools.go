@@ -133,7 +133,7 @@ func (c *Cluster) jvm(heap string) ([]string, error) {
 		"-Xmx" + heap, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData",
 		"-Dlog4j2.configurationFile=" + filepath.Join(c.dir, "log4j2.properties"),
 		"-Dlog4j.configuration=file:" + filepath.Join(c.dir, "log4j.properties"),
-		"-cp", classpath,
+		"-cp", c.dir + string(filepath.ListSeparator) + classpath,
 	}, nil
 }
 
