@@ -47,7 +47,7 @@ func (p *program) doctor(cmd *cobra.Command, asJSON bool) error {
 	defer cancel()
 	d, err := kafka.Diagnose(ctx, cfg.Kafka, kafka.DiagnosisOptions{
 		Options:     kafka.Options{Filter: cfg.Filter, OffsetsTopic: cfg.OffsetsTopic, Logger: quiet(cfg, p.stderr)},
-		ClusterName: cfg.ClusterName, AcceptDenied: cfg.AcceptDenied,
+		ClusterName: cfg.ClusterName, AcceptDenied: cfg.AcceptDenied, ProbeRecords: cfg.ProbeRecords,
 	})
 	if err != nil {
 		return err

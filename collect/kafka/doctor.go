@@ -82,6 +82,8 @@ type DiagnosisOptions struct {
 	ClusterName string
 	// AcceptDenied is that what this user may not see is not missed.
 	AcceptDenied bool
+	// ProbeRecords is that records are to be read, as by collect.Options.
+	ProbeRecords bool
 }
 
 // A diagnosis under way.

@@ -161,7 +161,7 @@ const mostMissing = 20
 
 // overTopics is what may be done to the topics that are looked at.
 func (x *examination) overTopics(operation string, op kmsg.ACLOperation, buys, costs string) Permission {
-	p := Permission{Resource: onTopic, Name: everything, Pattern: literal, Operation: operation, Buys: buys, CostsWithout: costs}
+	p := Permission{Resource: onTopic, Name: everything, Pattern: literal, Operation: operation, Needed: op == kmsg.ACLOperationRead && x.o.ProbeRecords, Buys: buys, CostsWithout: costs}
 	if s := scopesOf(x.o.Filter.Topics); len(s) == 1 {
 		p.Name, p.Pattern = s[0].name, s[0].pattern
 	}
