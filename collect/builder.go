@@ -223,7 +223,7 @@ func (b *Builder) AddCommits(group string, at time.Time, commits []TopicCommits)
 	if d == nil {
 		return
 	}
-	d.commits, d.at, d.why, d.asked = commits, at, ReasonNone, true
+	d.commits, d.at, d.why, d.asked, d.undue = commits, at, ReasonNone, true, false
 	b.clock(at)
 	d.laid, d.repeat, d.source = false, notLooked, nil // read once more after Layout
 }
@@ -233,6 +233,19 @@ func (b *Builder) CommitsUnread(group string, why Reason) {
 	if d := b.groups[group]; d != nil && (!d.asked || d.why != ReasonNone) {
 		d.why, d.asked = why, true
 	}
+}
+
+// CommitsUndue says that it was not a group's turn to have its commits read:
+// those that it had stand, with the log ends that were read beside them. It
+// reports whether there are any that may.
+func (b *Builder) CommitsUndue(group string) bool {
+	d := b.groups[group]
+	if d == nil || d.asked || !d.continues() || d.prev.CommitsReason != ReasonNone || d.prev.CommitsAt.IsZero() ||
+		b.now.Sub(d.prev.CommitsAt) > b.opts.StaleAfter {
+		return false
+	}
+	d.undue, d.asked = true, true
+	return true
 }
 
 // MissingTopics lists the topics that groups without rows yet refer to, or had

@@ -13,7 +13,7 @@ import (
 func (b *Builder) CommitsToReread() []string {
 	var out []string
 	for _, d := range b.order {
-		if d.why == ReasonNone && d.Type != TypeShare && d.belowLaterStart() { // a share group's start trails anyway
+		if d.why == ReasonNone && !d.undue && d.Type != TypeShare && d.belowLaterStart() { // a share group's start trails anyway
 			out = append(out, d.Name)
 		}
 	}
@@ -143,6 +143,9 @@ func (b *Builder) Finish(at time.Time, took time.Duration) *Snapshot {
 		g := d.Group
 		g.Produced, g.Consumed, g.Drain = math.NaN(), math.NaN(), math.NaN()
 		b.sumAgain(d)
+		if d.undue {
+			s.CommitsEvery = max(s.CommitsEvery, at.Sub(d.CommitsAt))
+		}
 		s.Groups = append(s.Groups, g)
 	}
 	s.Complete = s.Reached && b.complete()

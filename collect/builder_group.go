@@ -144,7 +144,7 @@ func (d *groupDraft) uses() *topicUses {
 	for i := range d.commits {
 		out.of(d.commits[i].Topic).commits = &d.commits[i]
 	}
-	if d.why != ReasonNone && d.continues() {
+	if d.undue || d.why != ReasonNone && d.continues() {
 		for _, gt := range d.prev.Topics {
 			out.of(gt.Topic.Name)
 		}

@@ -35,7 +35,7 @@ func (d *groupDraft) repeats() bool {
 
 func (d *groupDraft) sameSource() bool {
 	p := d.prev
-	if p == nil || p.source == nil || !d.asked || d.why != ReasonNone {
+	if p == nil || p.source == nil || !d.asked || d.undue || d.why != ReasonNone {
 		return false
 	}
 	if d.Type != p.Type || d.ProtocolType != p.ProtocolType || d.MembersKnown != p.MembersKnown || d.AssignmentStale != p.AssignmentStale {
@@ -168,7 +168,7 @@ func (gt *GroupTopic) own() {
 // remember keeps what a group's rows were laid out from, where the next snapshot
 // may repeat them: nothing was kept from before, or left out.
 func (b *Builder) remember(d *groupDraft, uses *topicUses) {
-	if d.why != ReasonNone || d.Type != TypeClassic && d.Type != TypeConsumer || b.opts.Filter.FiltersTopics() || len(d.Topics) != len(uses.list) {
+	if d.undue || d.why != ReasonNone || d.Type != TypeClassic && d.Type != TypeConsumer || b.opts.Filter.FiltersTopics() || len(d.Topics) != len(uses.list) {
 		return
 	}
 	index := make(map[string]int32, len(d.commits))

@@ -17,6 +17,9 @@ func (b *Builder) layoutGroup(d *groupDraft) {
 	if d.why.Passing() && d.continues() && !d.prev.CommitsAt.IsZero() && b.now.Sub(d.prev.CommitsAt) <= b.opts.StaleAfter {
 		keptAt, kept = d.prev.CommitsAt, true
 	}
+	if d.undue {
+		keptAt, kept = d.prev.CommitsAt, true
+	}
 	d.CommitsReason, d.CommitsAt = d.why, keptAt
 	uses := d.uses()
 	b.addAssigned(d, uses)
@@ -79,7 +82,7 @@ func (b *Builder) rows(gt *GroupTopic, d *groupDraft, use *topicUse, kept bool) 
 	t := b.topic(use.name)
 	gt.Topic = t.Topic
 	var was, old *GroupTopic // the rows before, and those whose numbers stand
-	if d.why != ReasonNone && !d.why.Answers() && d.continues() {
+	if d.undue || d.why != ReasonNone && !d.why.Answers() && d.continues() {
 		was, _ = d.prev.Topic(use.name)
 	}
 	if kept {
@@ -106,8 +109,13 @@ func (b *Builder) rows(gt *GroupTopic, d *groupDraft, use *topicUse, kept bool) 
 	both := make([]int32, 2*n)
 	gt.Committed, gt.CommitEpoch, gt.Owner = make([]int64, n), both[:n:n], both[n:]
 	absent := NoCommit
-	if d.why != ReasonNone {
+	switch {
+	case d.why != ReasonNone:
 		absent, gt.stale = Unknown, d.why
+	case d.undue && old == nil: // what it has here was not read yet
+		absent, gt.stale = Unknown, ReasonTimeout
+	case d.undue:
+		absent = Unknown
 	}
 	for i := range n {
 		gt.Committed[i], gt.CommitEpoch[i], gt.Owner[i] = absent, -1, -1

@@ -19,6 +19,9 @@ const (
 // ask works out what is due for the poll that begins now.
 func (c *Collector) ask(now time.Time) Ask {
 	a := Ask{Lists: true, Build: c.opts.Build}
+	if u := c.hub.Latest(); u != nil { // the first look is to be a whole one
+		a.Interval = c.Interval()
+	}
 	last := c.asked
 	c.asked = now
 	u := c.hub.Latest()

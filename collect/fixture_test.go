@@ -34,6 +34,7 @@ type fakeGroup struct {
 	commits       map[string]map[int32]int64
 	commitsUnread Reason
 	told          []TopicCommits            // last
+	undue         bool                      // it is not the turn of the group
 	epochs        map[topicPartition]int32  // of commits; 0 where not named
 	shares        map[string]map[int32]told // of a share group
 	clue          int64                     // beside each commit, as Kafka Streams does it; 0 without
@@ -197,6 +198,9 @@ func (w *world) builder() *Builder {
 func (w *world) giveCommits(b *Builder, name string, g *fakeGroup) {
 	if g.commitsUnread != ReasonNone {
 		b.CommitsUnread(name, g.commitsUnread)
+		return
+	}
+	if g.undue && b.CommitsUndue(name) {
 		return
 	}
 	cs := g.shareCommits()

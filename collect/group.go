@@ -103,6 +103,10 @@ type Group struct {
 	Window   time.Duration
 	Counters GroupCounters
 
+	// undue is true where it was not the group's turn to have its commits read:
+	// they, and what follows from them, are those of an earlier poll.
+	undue bool
+
 	source  *rowSource // nil where the next snapshot must lay the rows out anew
 	settled settled
 }

@@ -71,6 +71,8 @@ func (gt *GroupTopic) lagOf(p, i int, c int64) lagged {
 			r.reason = t.Reason
 		case gt.stale != ReasonNone: // kept beside a topic that has grown since
 			r.reason = gt.stale
+		case gt.apart: // likewise, without need
+			r.reason = ReasonTimeout
 		default:
 			r.reason = ReasonTopicMissing
 		}

@@ -97,6 +97,12 @@ func (past *rowMemory) keep(gt *GroupTopic) {
 // rateGroup works out a group's rates, progress, age and counters, in one
 // pass over its rows, and gives the commits that moved other than by consuming.
 func (t *tracker) rateGroup(g *Group, m *groupMemory, s *Snapshot) []shift {
+	if g.undue && m.last != nil {
+		g.standRates(m.last)
+		m.last = g
+		return nil
+	}
+	m.last = g
 	m.habit.room = gapsAPoll
 	r := rater{
 		group: g, memory: m, judge: m.judge(g, &t.cuts, s.TakenAt), committed: g.committed(),

@@ -25,6 +25,12 @@ type Snapshot struct {
 	// StaleAfter is how long a number that can no longer be read stands.
 	StaleAfter time.Duration
 
+	// CommitsEvery is how old the oldest commits are of those groups whose turn
+	// it was not in this poll: brokers before Kafka 3.0 tell the commits of one
+	// group at a time, and of many groups not all between two polls. 0 where
+	// every poll reads all.
+	CommitsEvery time.Duration
+
 	// Complete is true when every list was read and every selected group is
 	// complete (rows whose reason is an answer about them aside).
 	Complete bool

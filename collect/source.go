@@ -34,6 +34,9 @@ type Ask struct {
 	// describe and topics whose log starts to read. A nil func means all.
 	Describe func(group string) bool
 	Starts   func(topic string) bool
+	// Interval is the time between two polls: what a poll may take before it
+	// delays the next one. 0 where there is to be no other.
+	Interval time.Duration
 	// Limits and names for the builder.
 	Build BuildOptions
 }

@@ -119,6 +119,7 @@ func (t *tracker) event(group string, kind EventKind, at time.Time) Event {
 // groupMemory is what is remembered of a group.
 type groupMemory struct {
 	rows     map[string]*rowMemory // by topic
+	last     *Group                // as the poll before left it
 	counters GroupCounters
 	habit    habit
 	lag      int64 // at the snapshot before

@@ -21,6 +21,7 @@ const (
 	nameClusterFinding    = "klagtop_cluster_finding"
 	namePollComplete      = "klagtop_poll_complete"
 	nameSnapshotTime      = "klagtop_snapshot_timestamp_seconds"
+	nameCommitsAge        = "klagtop_commits_age_seconds"
 	namePollDuration      = "klagtop_poll_duration_seconds"
 	nameRebalanceDuration = "klagtop_rebalance_duration_seconds"
 	namePolls             = "klagtop_polls_total"
@@ -98,6 +99,7 @@ func (s *pageState) Collect(ch chan<- prometheus.Metric) {
 func (c *cluster) describeSelf(put func(name string, v float64, labels ...string)) {
 	put(namePollComplete, truth(c.snap.Complete))
 	put(nameSnapshotTime, unix(c.snap.TakenAt))
+	put(nameCommitsAge, c.snap.CommitsEvery.Seconds())
 	if c.snap.Cluster.ID != "" {
 		put(nameClusterInfo, 1, c.snap.Cluster.ID)
 	}

@@ -183,6 +183,7 @@ func selfMetrics() []Metric {
 		metric(nameClusterFinding, Gauge, "1 for each finding raised about the cluster now.", "code", "severity"),
 		metric(namePollComplete, Gauge, "1 when the last poll read everything that was selected."),
 		metric(nameSnapshotTime, Gauge, "When the newest poll ended, whether or not a broker answered (see klagtop_up), in seconds since 1970."),
+		metric(nameCommitsAge, Gauge, "How old, in seconds, the oldest commits are of groups whose turn it was not in the newest poll; 0 where every poll reads all, as it does from Kafka 3.0 on (older brokers tell of one group at a time)."),
 		metric(namePollDuration, Histogram, "Duration in seconds of the polls."),
 		metric(nameRebalanceDuration, Histogram, "Duration in seconds of the rebalances of all groups that were seen to begin and to end; the count is a lower bound."),
 		metric(namePolls, Counter, "Polls by result: complete, partial (something could not be read) or failed (no broker answered).", "result"),

@@ -78,6 +78,9 @@ func (m *model) title() []segment {
 	if m.opts.Wishes != nil {
 		add(4, toneDim, "every "+interval(m.opts.Wishes.Interval()))
 	}
+	if s != nil && s.CommitsEvery > 0 {
+		add(4, toneWarn, "commits every "+interval(s.CommitsEvery.Round(time.Second)))
+	}
 	if f := m.pane().filterText(); f != "" {
 		add(2, toneAccent, "/"+m.look.text(f))
 	}

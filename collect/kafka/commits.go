@@ -2,7 +2,6 @@ package kafka
 
 import (
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -17,9 +16,6 @@ const (
 	// expectedOffsets of a group that was never asked before.
 	expectedOffsets = 500
 	mostGroups      = 500
-	// oneByOne is how many groups are asked for at once where a request can
-	// name one only (OffsetFetch below version 8).
-	oneByOne = 8
 	// batchVersion of OffsetFetch is the first that names several groups.
 	batchVersion = 8
 )
@@ -70,11 +66,11 @@ func (p *poll) readCommits(names []string) {
 		ids = append(ids, id)
 	}
 	slices.Sort(ids)
-	parts := make([][]fetched, len(ids))
+	parts, waiting := make([][]fetched, len(ids)), make([][]string, len(ids))
 	failed := p.each(collect.StageCommits, ids, func(c *call) error {
 		i := slices.Index(ids, c.n.id)
 		var err error
-		parts[i], err = p.fetch(c, byNode[c.n.id])
+		parts[i], waiting[i], err = p.fetch(c, byNode[c.n.id])
 		return err
 	})
 	answered := map[string]bool{}
@@ -83,6 +79,13 @@ func (p *poll) readCommits(names []string) {
 		for i := range part {
 			answered[part[i].group] = true
 			p.takeCommits(&part[i])
+		}
+	}
+	for _, names := range waiting {
+		for _, name := range names {
+			if answered[name] = true; !p.b.CommitsUndue(name) { // they were never read, or too long ago
+				p.b.CommitsUnread(name, collect.ReasonTimeout)
+			}
 		}
 	}
 	for id, names := range byNode {
@@ -101,8 +104,12 @@ func (p *poll) readCommits(names []string) {
 }
 
 // fetch asks one broker, in chunks; what it answered before it failed counts.
-func (p *poll) fetch(c *call, names []string) ([]fetched, error) {
-	var out []fetched
+// Of a broker that tells of one group at a time, some may have to wait for
+// another poll.
+func (p *poll) fetch(c *call, names []string) (out []fetched, waiting []string, err error) {
+	if c.n.single.Load() {
+		return p.fetchInTurn(c, names)
+	}
 	for len(names) > 0 {
 		n, expect := 0, 0
 		for n < len(names) && n < mostGroups {
@@ -118,16 +125,17 @@ func (p *poll) fetch(c *call, names []string) ([]fetched, error) {
 		}
 		r, err := p.askCommits(c, names[:n])
 		if err != nil {
-			return out, err
+			return out, nil, err
 		}
 		out = append(out, r.groups...)
 		if r.Version < batchVersion {
-			rest, err := p.fetchOneByOne(c, names[1:])
-			return append(out, rest...), err
+			c.n.single.Store(true)
+			rest, waiting, err := p.fetchInTurn(c, names[1:])
+			return append(out, rest...), waiting, err
 		}
 		names = names[n:]
 	}
-	return out, nil
+	return out, nil, nil
 }
 
 // askCommits sends one request and dates what came back.
@@ -141,43 +149,6 @@ func (p *poll) askCommits(c *call, names []string) (*commitsResponse, error) {
 		r.groups[i].node, r.groups[i].at = c.n.id, at
 	}
 	return r, nil
-}
-
-// fetchOneByOne asks a broker of before Kafka 3.0.
-func (p *poll) fetchOneByOne(c *call, names []string) ([]fetched, error) {
-	var (
-		mu    sync.Mutex
-		out   []fetched
-		first error
-		crew  crew
-		next  = make(chan string, len(names))
-	)
-	for _, name := range names {
-		next <- name
-	}
-	close(next)
-	for range min(oneByOne, len(names)) {
-		crew.Go(func() {
-			for name := range next {
-				mu.Lock()
-				stop := first != nil
-				mu.Unlock()
-				if stop {
-					return
-				}
-				r, err := p.askCommits(c, []string{name})
-				mu.Lock()
-				if err == nil {
-					out = append(out, r.groups...)
-				} else if first == nil {
-					first = err
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	crew.Wait()
-	return out, first
 }
 
 // resolveTopics puts names to topic ids: from version 10 on brokers give no
@@ -210,6 +181,7 @@ func (p *poll) takeCommits(f *fetched) {
 	if g == nil {
 		return
 	}
+	g.askedAt = f.at
 	// kfake says so of a group without commits, where Kafka answers with none.
 	if f.code != 0 && f.code != kerr.GroupIDNotFound.Code {
 		why := reasonOfCode(f.code)

@@ -63,7 +63,7 @@ func TestPanicsComeInThePoll(t *testing.T) {
 		p := b.src.newPoll(ctx, collect.Ask{})
 		names := strings.Fields(strings.Repeat("ticker ", 3*oneByOne)) // more than there are goroutines
 		b.wantPanic(func() {
-			_, _ = p.fetchOneByOne(&call{p: p, n: b.src.nodes[0], ctx: ctx, silence: b.timeout}, names)
+			_, _, _ = p.fetchInTurn(&call{p: p, n: b.src.nodes[0], ctx: ctx, silence: b.timeout}, names)
 		})
 	})
 	t.Run("of a probe: the next poll's", func(t *testing.T) {

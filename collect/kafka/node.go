@@ -34,6 +34,7 @@ type node struct {
 	cancel context.CancelFunc
 
 	silent atomic.Bool // missed a cutoff; a probe asks it until it answers
+	single atomic.Bool // tells the commits of one group at a time: of before Kafka 3.0
 
 	mu  sync.Mutex
 	why error // what it was silent to; guarded by mu

@@ -20,6 +20,7 @@ type poll struct {
 	ask      collect.Ask
 	b        *collect.Builder
 	ctx      context.Context
+	began    time.Time
 	deadline time.Time
 	patience time.Duration // what a broker may need for an answer at the start of the poll
 
@@ -50,7 +51,7 @@ func (s *Source) newPoll(ctx context.Context, ask collect.Ask) *poll {
 	whole := float64(deadline.Sub(began))
 	return &poll{
 		Source: s, ask: ask, b: ask.Builder(), ctx: ctx, down: map[int32]collect.Reason{},
-		deadline: deadline.Add(-time.Duration(reserve * whole)), patience: time.Duration(waitShare * whole),
+		began: began, deadline: deadline.Add(-time.Duration(reserve * whole)), patience: time.Duration(waitShare * whole),
 	}
 }
 

@@ -20,10 +20,11 @@ type group struct {
 	node   int32   // coordinator: the broker that lists the group
 	rivals []int32 // other brokers that list it, too
 
-	listed  bool     // in a list of the newest round
-	changed bool     // listed with another state, type or place than before
-	offsets int      // commits in its newest answer, -1 before the first
-	commits *fetched // its newest answer, nil before the first
+	listed  bool      // in a list of the newest round
+	changed bool      // listed with another state, type or place than before
+	offsets int       // commits in its newest answer, -1 before the first
+	commits *fetched  // its newest answer, nil before the first
+	askedAt time.Time // when a broker last said something of its commits
 	// missed is the word of a broker that was not its coordinator before that
 	// it is gone; zero while none said so.
 	missed word

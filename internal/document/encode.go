@@ -155,6 +155,8 @@ func (e *encoder) head(u *collect.Update, s *collect.Snapshot) {
 	e.text("taken_at", timestamp(s.TakenAt))
 	e.key("poll_seconds")
 	e.b = appendFloat(e.b, s.Took.Seconds())
+	e.key("commits_every_seconds")
+	e.b = appendFloat(e.b, s.CommitsEvery.Seconds())
 	e.field("complete", s.Complete)
 	e.field("filtered", s.Filtered)
 	e.field("problems", problems(s.Problems))

@@ -6,15 +6,18 @@ const Schema = "klagtop/v1"
 // Document is one look at a cluster. Pointers are null where a number is not
 // known; times are RFC 3339 with nanoseconds.
 type Document struct {
-	Schema      string    `json:"schema"`
-	Cluster     Cluster   `json:"cluster"`
-	TakenAt     string    `json:"taken_at"`
-	PollSeconds float64   `json:"poll_seconds"`
-	Complete    bool      `json:"complete"`
-	Filtered    bool      `json:"filtered"`
-	Problems    []Problem `json:"problems"`
-	Findings    []Finding `json:"findings"`
-	Groups      []Group   `json:"groups"`
+	Schema      string  `json:"schema"`
+	Cluster     Cluster `json:"cluster"`
+	TakenAt     string  `json:"taken_at"`
+	PollSeconds float64 `json:"poll_seconds"`
+	// CommitsEverySeconds is how old the oldest commits are of groups whose turn
+	// it was not: 0 where every poll reads all, as it does from Kafka 3.0 on.
+	CommitsEverySeconds float64   `json:"commits_every_seconds"`
+	Complete            bool      `json:"complete"`
+	Filtered            bool      `json:"filtered"`
+	Problems            []Problem `json:"problems"`
+	Findings            []Finding `json:"findings"`
+	Groups              []Group   `json:"groups"`
 }
 
 // Cluster is what the brokers say of themselves.
