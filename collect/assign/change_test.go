@@ -247,8 +247,13 @@ func TestWhatIsNotKnownIsSaid(t *testing.T) {
 	for i := range b.group.Members {
 		b.group.Members[i].Subscribed = nil
 	}
-	if w := b.what(t, collect.Change{Assignor: rangeName}); !w.Stale || !has(w, "hidden during a rebalance") || w.Plans[0].Kept != 12 {
+	if w := b.what(t, collect.Change{Assignor: rangeName}); !w.Stale || !has(w, "subscribe to is hidden") || !has(w, "The group rebalances") || w.Plans[0].Kept != 12 {
 		t.Errorf("in a rebalance: %+v %q", w.Plans[0], w.Notes)
+	}
+	b = trio()
+	b.group.AssignmentStale, b.group.Reason = true, collect.ReasonBrokerDown
+	if w := b.what(t, collect.Change{Assignor: rangeName}); has(w, "rebalances") || !has(w, "not be described just now (broker_down)") {
+		t.Errorf("its broker is down: %q", w.Notes)
 	}
 	b = server(uniform, "t:4").member("A", "", "t:0,1,2,3").member("B", "", "")
 	b.group.Members[0].Target, b.group.Members[1].Target = parse("t:0,1"), parse("t:2,3")

@@ -106,12 +106,6 @@ func (b *bed) as(p *collect.Plan) *bed {
 	return b
 }
 
-// without takes members out.
-func (b *bed) without(ids ...string) *bed {
-	b.group.Members = slices.DeleteFunc(b.group.Members, func(m collect.Member) bool { return slices.Contains(ids, m.ID) })
-	return b
-}
-
 func number(s string) (n int32) {
 	if _, err := fmt.Sscan(s, &n); err != nil {
 		panic(s)

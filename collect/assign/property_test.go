@@ -161,7 +161,7 @@ func least(t *testing.T, s *situation, p *collect.Plan) {
 
 func TestWhateverTheGroup(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 20_000 {
+	for range 8_000 {
 		b := make([]byte, 90)
 		for i := range b {
 			b[i] = byte(r.Uint32())

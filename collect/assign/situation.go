@@ -243,8 +243,9 @@ func (s *situation) remarks(g *collect.Group, veiled, reconciling bool) (notes [
 			notes = append(notes, note)
 		}
 	}
-	add(g.AssignmentStale, "The group rebalances: what its members owned before is taken for what they own.")
-	add(veiled, "Subscriptions are hidden during a rebalance: those members are taken to subscribe to all topics of the group.")
+	add(g.AssignmentStale && g.Reason == collect.ReasonNone, "The group rebalances: what its members owned before is taken for what they own.")
+	add(g.AssignmentStale && g.Reason != collect.ReasonNone, "The group could not be described just now ("+g.Reason.String()+"): what its members owned before is taken for what they own.")
+	add(veiled, "What some members subscribe to is hidden, as in a rebalance, or cannot be read: they are taken to subscribe to all topics of the group.")
 	add(reconciling, "The group is reconciling: what its members are about to own is taken for what they own.")
 	add(len(g.Members) == 0, "The group has no members: its topics are those it has commits on.")
 	add(s.blind, "What some member owns cannot be read: what would move is not known.")
