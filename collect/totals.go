@@ -13,7 +13,7 @@ type Totals struct {
 	NoCommit int // rows without a commit, counted from the log start
 	Stale    int // rows whose numbers are kept from an earlier poll
 
-	AssignedRecords int64 // on rows with an owner
+	AssignedRecords int64 // on rows with an owner; Unknown where nothing is known of members
 	OrphanedRecords int64 // on topics no member subscribes to any more
 	NoCommitRecords int64
 	LostRecords     int64
@@ -56,6 +56,9 @@ func (g *Group) totals(loads []float64) Totals {
 	}
 	if t.Unknown > 0 || t.Stale > 0 || g.CommitsReason != ReasonNone || veiled {
 		t.Complete = false
+	}
+	if !g.MembersKnown {
+		t.AssignedRecords = Unknown
 	}
 	t.Age = worst.age(g, t.Known)
 	return t

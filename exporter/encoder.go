@@ -152,7 +152,7 @@ func count(n int64) float64 {
 
 // part is a part of the group's lag: not known where the whole is not.
 func part(g *collect.Group, n int64) float64 {
-	if g.Lag.Records < 0 {
+	if g.Lag.Records < 0 || n < 0 {
 		return math.NaN()
 	}
 	return float64(n)

@@ -134,6 +134,9 @@ func TestStreamsGroup(t *testing.T) {
 	s = b.poll()
 	b.wantProblems(s, "")
 	b.wantGroup(s, "shop", "streams Reconciling unsupported members=? lag=6/1 unknown=0 stale=0")
+	if g, _ := s.Group("shop"); g.Lag.AssignedRecords != collect.Unknown {
+		t.Errorf("%d records are on partitions with an owner, of members nobody knows", g.Lag.AssignedRecords)
+	}
 	if !s.Complete {
 		t.Error("what a broker cannot say makes a snapshot incomplete")
 	}
