@@ -139,6 +139,7 @@ func (b *Builder) Finish(at time.Time, took time.Duration) *Snapshot {
 		}
 		b.keepRows(d)
 		b.tellMissingSources(d)
+		d.setFloors()
 		d.firstSeen(at)
 		g := d.Group
 		g.Produced, g.Consumed, g.Drain = math.NaN(), math.NaN(), math.NaN()

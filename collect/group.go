@@ -207,6 +207,9 @@ type GroupTopic struct {
 	// Reported is the lag that the broker gives, Unknown where it gives none;
 	// nil in all but share groups, where it follows from the commit.
 	Reported []int64
+	// floors is what is known to be done of share partitions beside their start
+	// offsets; nil where that is nothing.
+	floors []int64
 
 	Owner []int32 // index into Group.Members, -1 without an owner
 	// MoreOwners has all owners of rows that have several.

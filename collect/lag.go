@@ -140,5 +140,5 @@ func (gt *GroupTopic) stableLag(i int, l lagged) int64 {
 // position is the offset of the first record the group has yet to read and
 // still can: its commit, or the log start where that is later or there is none.
 func (gt *GroupTopic) position(i, p int) int64 {
-	return max(gt.Committed[i], gt.Topic.LogStart[p])
+	return max(gt.Committed[i], gt.Topic.LogStart[p], gt.floor(i))
 }

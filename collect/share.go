@@ -21,7 +21,7 @@ import "time"
 func (gt *GroupTopic) shareLag(r *lagged, i int, c, s, e int64) {
 	reported := gt.Reported[i]
 	r.lag, r.status = min(reported, max(0, e-s)), StatusOK
-	r.lost = min(max(0, s-c), reported)
+	r.lost = min(max(0, s-max(c, gt.floor(i))), reported)
 	switch {
 	case c > e:
 		r.status, r.lag, r.lost, r.ahead = StatusAhead, 0, 0, c-e
@@ -57,7 +57,7 @@ func (gt *GroupTopic) oldestUnread(i, p int) (first, last int64) {
 	if gt.Reported == nil {
 		return first, first
 	}
-	n := gt.Reported[i] - max(0, first-gt.Committed[i])
+	n := gt.Reported[i] - max(0, first-max(gt.Committed[i], gt.floor(i)))
 	if n <= 0 {
 		return first, Unknown
 	}
@@ -132,6 +132,59 @@ func someReason(rs []Reason) bool {
 		}
 	}
 	return false
+}
+
+// floor is the offset below which all is known to be done of row i.
+func (gt *GroupTopic) floor(i int) int64 {
+	if gt.floors == nil {
+		return 0
+	}
+	return gt.floors[i]
+}
+
+// setFloors remembers what the start offsets, which trail, do not tell: when the
+// lag was 0 all was done below E', and so below the log end of the poll before.
+// From there on what is unread is known where it is not from the start; and a
+// group that had read all is not called overtaken when retention passes its
+// start. A start offset that was set back ends that: it goes back, or the lag
+// counts more than lies above.
+func (d *groupDraft) setFloors() {
+	if d.Type != TypeShare || !d.continues() {
+		return
+	}
+	for _, gt := range d.Topics {
+		was, ok := d.prev.Topic(gt.Topic.Name)
+		if !ok || was.Topic.ID != gt.Topic.ID {
+			continue
+		}
+		for i := range gt.Reported {
+			p, f := int(gt.Partition(i)), int64(0)
+			j := was.RowOf(int32(p))
+			if j < 0 || p >= gt.Topic.Partitions() || p >= was.Topic.Partitions() {
+				continue
+			}
+			f = was.floor(j)
+			if n, end := gt.Reported[i], gt.Topic.LogEnd[p]; n >= 0 && end >= 0 && gt.freshAt(i, p) {
+				if n == 0 {
+					f = max(f, min(end, was.Topic.LogEnd[p]))
+				}
+				if n > end-f || gt.Committed[i] < was.Committed[j] {
+					f = 0
+				}
+			}
+			if f > 0 && gt.floors == nil {
+				gt.floors = make([]int64, gt.Rows())
+			}
+			if f > 0 {
+				gt.floors[i] = f
+			}
+		}
+	}
+}
+
+// freshAt reports whether row i's numbers are those of this poll.
+func (gt *GroupTopic) freshAt(i, p int) bool {
+	return !gt.apart && gt.commitReason(i) == ReasonNone && gt.Topic.endReason(p) == ReasonNone
 }
 
 // shares gives the rows the numbers that only share groups have, none of them

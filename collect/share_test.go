@@ -322,3 +322,41 @@ func TestShareJumps(t *testing.T) {
 		t.Errorf("retention took 25: %+v", c)
 	}
 }
+
+// A group that was seen to have read all is known to have done so, whatever its
+// start offset says: what comes then is unread from there on, and retention that
+// passes the start takes nothing from it.
+func TestShareFloor(t *testing.T) {
+	w := newWorld()
+	q := w.shareGroup("q", member("a", on("x", 0)))
+	row := func(s, e, start, lag int64, want string, first, last int64) {
+		t.Helper()
+		w.after(5*time.Second).topic("x", part{s, e})
+		q.says("x", 0, start, lag)
+		gt := mustGroup(t, w.poll(), "q").Topics[0]
+		if got := rowText(gt.Row(0)); got != "x/0 "+want {
+			t.Errorf("%s, want %s", got, want)
+		}
+		if f, l := gt.oldestUnread(0, 0); f != first || l != last {
+			t.Errorf("%s: the oldest unread record lies from %d to %d, want %d to %d", want, f, l, first, last)
+		}
+	}
+	row(0, 80, 54, 0, "0..80 at 54 lag 0 ok", 54, Unknown) // to which log end is not known
+	row(0, 80, 54, 0, "0..80 at 54 lag 0 ok", 80, Unknown)
+	row(0, 87, 54, 7, "0..87 at 54 lag 7 ok", 80, 80)
+	row(60, 87, 54, 7, "60..87 at 54 lag 7 ok", 80, 80)
+	row(83, 87, 54, 7, "83..87 at 54 lag 4 lost lost 3", 83, 83)
+	row(83, 90, 54, 6, "83..90 at 54 lag 6 lost lost 3", 83, 87)
+	row(0, 90, 54, 36, "0..90 at 54 lag 36 ok", 54, 54) // set back
+	row(0, 90, 54, 0, "0..90 at 54 lag 0 ok", 90, Unknown)
+	row(0, 90, 10, 0, "0..90 at 10 lag 0 ok", 10, Unknown)
+	q.commitsUnread = ReasonTimeout
+	w.after(5 * time.Second).poll()
+	q.commitsUnread = ReasonNone
+	row(0, 99, 10, 9, "0..99 at 10 lag 9 ok", 10, 90)
+	row(0, 99, 10, 0, "0..99 at 10 lag 0 ok", 99, Unknown)
+	q.commitsUnread = ReasonTimeout
+	w.after(5 * time.Second).poll()
+	q.commitsUnread = ReasonNone
+	row(0, 109, 10, 10, "0..109 at 10 lag 10 ok", 99, 99)
+}

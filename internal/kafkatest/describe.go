@@ -84,14 +84,16 @@ func ParseMembers(out string) ([]Member, error) {
 
 // ParseState reads the tables of --describe --state.
 func ParseState(out string) ([]State, error) {
-	return parseTables(out, "STATE", func(cell func(string) string, number func(string) *int64) State {
-		s := State{Group: cell("GROUP"), Assignor: cell("ASSIGNMENT-STRATEGY"), State: cell("STATE"), Epoch: number("GROUP-EPOCH"), TargetEpoch: number("TARGET-ASSIGNMENT-EPOCH")}
-		s.Coordinator, s.ID = coordinator(cell("COORDINATOR (ID)"))
-		if n := number("#MEMBERS"); n != nil {
-			s.Members = int(*n)
-		}
-		return s
-	})
+	return parseTables(out, "STATE", stateOf)
+}
+
+func stateOf(cell func(string) string, number func(string) *int64) State {
+	s := State{Group: cell("GROUP"), Assignor: cell("ASSIGNMENT-STRATEGY"), State: cell("STATE"), Epoch: number("GROUP-EPOCH"), TargetEpoch: number("TARGET-ASSIGNMENT-EPOCH")}
+	s.Coordinator, s.ID = coordinator(cell("COORDINATOR (ID)"))
+	if n := number("#MEMBERS"); n != nil {
+		s.Members = int(*n)
+	}
+	return s
 }
 
 // coordinator reads host:port and the id in brackets, -1 without one.
@@ -106,7 +108,7 @@ func coordinator(cell string) (string, int32) {
 
 var (
 	heading = regexp.MustCompile(`\S+(?: \(ID\))?`)
-	remark  = regexp.MustCompile(`^((?:Consumer|Streams) group '.*' (has no active members|is rebalancing)\.|Warning: .*|Note: .*)$`)
+	remark  = regexp.MustCompile(`^((?:Consumer|Streams|Share) group '.*' (has no active members|is rebalancing|has no offset information)\.|Warning: .*|Note: .*)$`)
 )
 
 // parseTables cuts lines by the columns of the heading above them: cells may be empty or hold spaces, so
