@@ -59,16 +59,18 @@ func explainPartition(s *scene, g *collect.Group, r *partitionRow) []string {
 	}
 	name := fmt.Sprintf("%s-%d", r.label, r.Partition)
 	var out []string
-	switch r.Status {
-	case collect.StatusOK:
+	switch share := g.Type == collect.TypeShare && r.Status != collect.StatusUnknown; {
+	case share:
+		out = append(out, explainShare(s.look.name(g.Name), name, r))
+	case r.Status == collect.StatusOK:
 		out = append(out, fmt.Sprintf("%s is %s behind on %s: the log ends at %d and %d is committed.", s.look.name(g.Name), records(r.Lag), name, r.LogEnd, r.Committed))
-	case collect.StatusNoCommit:
+	case r.Status == collect.StatusNoCommit:
 		out = append(out, fmt.Sprintf("%s has no commit on %s, so its lag is counted from the log start: %d - %d = %s, all that the log still holds, on the assumption that the group will begin there.",
 			s.look.name(g.Name), name, r.LogEnd, r.LogStart, records(r.Lag)))
-	case collect.StatusLost:
+	case r.Status == collect.StatusLost:
 		out = append(out, fmt.Sprintf("%s committed %d on %s, but the log now starts at %d: retention took %s before they were read. They are lost and not counted; the lag is what is left, %d - %d = %s.",
 			s.look.name(g.Name), r.Committed, name, r.LogStart, records(r.Lost), r.LogEnd, r.LogStart, records(r.Lag)))
-	case collect.StatusAhead:
+	case r.Status == collect.StatusAhead:
 		out = append(out, fmt.Sprintf("%s committed %d on %s, %s beyond the log end %d: the topic was recreated or truncated, or the commit was set by hand. The lag counts as 0.",
 			s.look.name(g.Name), r.Committed, name, records(r.Ahead), r.LogEnd))
 	default:
@@ -121,6 +123,21 @@ func explainTransaction(s *scene, o *collect.OpenTransaction) string {
 		end = " It times out after " + seconds(o.Timeout.Seconds()) + "."
 	}
 	return "It is that of " + who + ", open " + age + "." + end
+}
+
+// explainShare explains a share partition's lag, which does not follow from its
+// start offset.
+func explainShare(group, name string, r *partitionRow) string {
+	switch r.Status {
+	case collect.StatusLost:
+		return fmt.Sprintf("Of %s the log now starts at %d, and the share group %s at %d: retention took up to %s before they were done. Of the others, %s are not done, those that members hold among them.",
+			name, r.LogStart, group, r.Committed, records(r.Lost), records(r.Lag))
+	case collect.StatusAhead:
+		return fmt.Sprintf("The share group %s starts at %d on %s, %s beyond the log end %d: the topic was recreated or truncated. The lag counts as 0.",
+			group, r.Committed, name, records(r.Ahead), r.LogEnd)
+	}
+	return fmt.Sprintf("The share group %s is %s behind on %s: so many, from its start offset %d to the log end %d, are not done, those that members hold among them. The broker counts them; the start offset trails.",
+		group, records(r.Lag), name, r.Committed, r.LogEnd)
 }
 
 func explainGroup(s *scene, r *groupRow) []string {

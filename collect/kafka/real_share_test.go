@@ -13,6 +13,10 @@ import (
 // The way of a share group from its first member to its end, as a real broker
 // and Kafka's own client make it.
 func TestRealShareGroup(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it takes half a dozen JVMs")
+	}
 	k := kafkatest.Start(t, kafkatest.Options{Properties: map[string]string{
 		"group.share.heartbeat.interval.ms": "1000", "group.share.min.heartbeat.interval.ms": "1000",
 		"group.share.session.timeout.ms": "10000", "group.share.min.session.timeout.ms": "10000",
@@ -141,25 +145,30 @@ func TestRealShareGroup(t *testing.T) {
 		n += got
 		r.Accept(t, got)
 	}
-	r.Poll(t, 2*time.Second)
-	t.Log("behind a commit marker: ", shareText(b.poll(), "pay"))
+	lag := func(what string, want int64) {
+		t.Helper()
+		for end := time.Now().Add(20 * time.Second); ; {
+			s := b.poll()
+			if g, _ := s.Group("pay"); g.Lag.Records == want {
+				return
+			}
+			if time.Now().After(end) {
+				t.Fatalf("%s: %s, want lag %d", what, shareText(s, "pay"), want)
+			}
+			r.Poll(t, 500*time.Millisecond)
+		}
+	}
+	lag("behind a commit marker", 0)
 	tx.Begin(t)
 	tx.Send(t, "z", 0, 5)
-	r.Poll(t, 2*time.Second)
-	s = b.poll()
-	t.Log("before an open transaction: ", shareText(s, "pay"))
-	if g, _ := s.Group("pay"); g.Lag.Records < 5 {
-		t.Errorf("%+v", g.Lag)
-	}
+	lag("before an open transaction", 5)
 	tx.Abort(t)
-	r.Poll(t, 3*time.Second)
-	t.Log("behind an aborted one: ", shareText(b.poll(), "pay"))
+	lag("behind an aborted one", 0)
 	tx.Begin(t)
 	tx.Send(t, "z", 0, 1)
 	tx.Commit(t)
 	r.Accept(t, r.Poll(t, 20*time.Second))
-	r.Poll(t, 3*time.Second)
-	t.Log("and the next record read: ", shareText(b.poll(), "pay"))
+	lag("the next record read", 0)
 
 	r.Close(t)
 	k.ShareGroups(t, "--delete", "--group", "pay")

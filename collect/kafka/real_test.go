@@ -45,6 +45,17 @@ func TestRealBrokersComeAndGo(t *testing.T) {
 		k.JavaConsumer(t, kafkatest.ConsumerOptions{Group: "quotes", Topics: []string{"market-updates"}, ClientID: "pod-2", Protocol: "consumer", Max: 1}).WaitAssigned(t, 6)
 		groups["quotes"] = "consumer Stable  members=1"
 	}
+	if k.AtLeast(4, 2) {
+		k.Configs(t, "--alter", "--entity-type", "groups", "--entity-name", "queue", "--add-config", "share.auto.offset.reset=earliest")
+		k.CreateTopic(t, "tasks", 1, "replicas=3")
+		k.Produce(t, "tasks", 30, 0)
+		share := k.JavaShareConsumer(t, kafkatest.ConsumerOptions{Group: "queue", Topics: []string{"tasks"}, ClientID: "pod-3"})
+		if n := share.Poll(t, time.Minute); n != 30 {
+			t.Fatalf("the share consumer holds %d records", n)
+		}
+		share.Accept(t, 4)
+		groups["queue"] = "share Stable  members=1 lag=26/1 unknown=0 stale=0"
+	}
 	// all is the state in which every group is read whole; within, no group may be gone
 	all := func(s *collect.Snapshot) bool {
 		for name, want := range groups {
@@ -74,6 +85,9 @@ func TestRealBrokersComeAndGo(t *testing.T) {
 			}
 			if lost := none(s); lost != "" && what != "all groups there" {
 				t.Fatalf("%s: group %s is gone or dead", what, lost)
+			}
+			if g, ok := s.Group("queue"); ok && g.Lag.Records != 26 && (g.Lag.Records >= 0 || g.Lag.Complete) && what != "all groups there" {
+				t.Errorf("%s: share group %s", what, groupText(s, "queue"))
 			}
 			if ok(s) {
 				return s
@@ -109,10 +123,14 @@ func TestRealBrokersComeAndGo(t *testing.T) {
 	k.Resume(t, 2)
 	await("awake again", func(s *collect.Snapshot) bool { return all(s) && len(s.Cluster.Brokers) == 3 })
 
-	k.Kill(t, 3)
+	victim := 3
+	if g, ok := b.prev.Group("queue"); ok {
+		victim = int(g.Coordinator) // share groups' offsets have a connection of their own
+	}
+	k.Kill(t, victim)
 	await("one killed", stale)
 	await("one killed, its work taken over", all)
-	k.Restart(t, 3)
+	k.Restart(t, victim)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	b.must(k.Ready(ctx))
