@@ -29,7 +29,7 @@ test-full: test test-kafka-versions test-large test-soak ## the long ones too: K
 test-kafka-versions: ## the comparison with Kafka's own tool on 3.3.2, 3.9.1 and 4.4.0
 	for v in 3.3.2 3.9.1 4.4.0; do KLAGTOP_TEST_KAFKA_VERSION=$$v go test -count=1 -run 'Oracle' ./cmd/klagtop || exit 1; done
 
-test-large: ## a cluster of 50,000 partitions and 2,000 groups: a million rows
+test-large: ## a million rows on 3 brokers, and 10,000 groups on 50: numbers, requests, bytes
 	KLAGTOP_TEST_LARGE=1 go test -count=1 -v -run LargeCluster ./collect/kafka
 
 test-soak: ## the poll loop and the demo for ten minutes under the race detector

@@ -1,6 +1,9 @@
 package collect
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Above these sizes the slower loops are staggered: group list, state, members
 // and log starts are then not read at every poll, but never less often than
@@ -14,6 +17,10 @@ const (
 	turnLoop = slowLoop * 4 / 5
 	// listLoop is for the group list, which tells what changed.
 	listLoop = 5 * time.Second
+	// manyBrokers is from when on the number of requests counts for more than
+	// their size: what is due is then due of a broker, or of all at once, where
+	// a little of everything at each poll would be a request to every broker.
+	manyBrokers = 10
 )
 
 // ask works out what is due for the poll that begins now.
@@ -43,21 +50,29 @@ func (c *Collector) ask(now time.Time) Ask {
 	// read by the first poll after it: every poll costs about the same,
 	// whatever their pace.
 	due := func(name string) bool {
-		moment := int64(hashOf(name) % uint64(turnLoop))
+		moment := int64(stir(hashOf(name), 0) % uint64(turnLoop))
 		return (now.UnixNano()-moment)/int64(turnLoop) != (last.UnixNano()-moment)/int64(turnLoop)
 	}
-	if a.Lists = overdue(c.listed, listLoop) || a.Prev.unlisted(); a.Lists {
+	many, lists := len(a.Prev.Cluster.Brokers) > manyBrokers, listLoop
+	if many {
+		lists = slowLoop
+	}
+	if a.Lists = overdue(c.listed, lists) || a.Prev.unlisted(); a.Lists {
 		c.listed = now
 	}
 	a.Describe = func(group string) bool {
-		if group == focus || due(group) {
+		if group == focus || !many && due(group) {
 			return true
 		}
 		g, ok := a.Prev.Group(group)
-		return !ok || g.Reason != ReasonNone || g.Rebalancing() || overdue(g.DescribedAt, slowLoop)
+		return !ok || many && due(fmt.Sprint("broker ", g.Coordinator)) || g.Reason != ReasonNone || g.Rebalancing() ||
+			g.DescribedAt.Before(g.stalledAt) || overdue(g.DescribedAt, slowLoop)
 	}
 	a.Starts = func(topic string) bool {
 		t, ok := a.Prev.Topic(topic)
+		if many {
+			topic = "all topics"
+		}
 		return due(topic) || !ok || t.StartReason != nil || overdue(t.oldestStart(now), slowLoop)
 	}
 	return a

@@ -3,6 +3,7 @@ package collect
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"testing"
@@ -429,17 +430,108 @@ func TestALargeClusterLooksAtOnceWhereSomethingHappens(t *testing.T) {
 	s.Groups[1].State = StatePreparingRebalance
 	s.Groups[2].Reason = ReasonLoading
 	s.Groups[3].DescribedAt = epoch.Add(-time.Minute)
+	s.Groups[4].stalledAt = epoch.Add(time.Millisecond)
 	s.Topics = []*Topic{{Name: "read", LogEnd: []int64{1}, StartAt: []int64{epoch.UnixNano()}}, {Name: "unread", StartReason: []Reason{ReasonTimeout}}}
 	c.hub.Publish(&Update{Snapshot: s})
 	for seq := range uint64(200) {
 		a := c.ask(epoch.Add(time.Duration(seq) * time.Millisecond))
-		for _, name := range []string{"group-001", "group-002", "group-003", "new"} {
+		for _, name := range []string{"group-001", "group-002", "group-003", "group-004", "new"} {
 			if !a.Describe(name) {
 				t.Fatalf("poll %d leaves %s out", seq, name)
 			}
 		}
 		if !a.Starts("unread") || !a.Starts("new") {
 			t.Fatalf("poll %d leaves a log start out that is not known", seq)
+		}
+	}
+}
+
+// With many brokers it is the number of requests that counts: a little of
+// everything at each poll would be a request to every broker.
+func TestCadenceOfManyBrokers(t *testing.T) {
+	const brokers, groups = 50, 2000
+	c := New(nil, Options{Interval: 5 * time.Second})
+	s := &Snapshot{Cluster: Cluster{Brokers: make([]Broker, brokers)}}
+	for i := range groups {
+		s.Groups = append(s.Groups, &Group{Name: fmt.Sprintf("group-%04d", i), State: StateStable, Coordinator: int32(i % brokers), DescribedAt: epoch})
+	}
+	for i := range 3 {
+		s.Topics = append(s.Topics, &Topic{Name: fmt.Sprint("topic-", i), LogEnd: []int64{1}, StartAt: []int64{epoch.UnixNano()}})
+	}
+	c.hub.Publish(&Update{Snapshot: s})
+	c.ask(epoch)
+	requests, listed, started, polls := 0, epoch, epoch, 24
+	for i := range polls {
+		now := epoch.Add(time.Duration(i+1) * 5 * time.Second)
+		a := c.ask(now)
+		if a.Lists {
+			requests += brokers
+			listed = now
+		}
+		if n := count3(a.Starts); n == 3 {
+			requests += brokers
+			started = now
+			for _, topic := range s.Topics {
+				topic.StartAt[0] = now.UnixNano()
+			}
+		} else if n != 0 {
+			t.Errorf("poll %d reads some log starts: each broker is asked for as little", i)
+		}
+		asked := map[int32]bool{}
+		for _, g := range s.Groups {
+			if a.Describe(g.Name) {
+				asked[g.Coordinator] = true
+				g.DescribedAt = now
+			}
+			if age := now.Sub(g.DescribedAt); age > slowLoop {
+				t.Fatalf("poll %d: %s was described %v ago", i, g.Name, age)
+			}
+		}
+		requests += len(asked)
+		if now.Sub(listed) > slowLoop || now.Sub(started) > slowLoop {
+			t.Errorf("poll %d: listed %v ago, log starts read %v ago", i, now.Sub(listed), now.Sub(started))
+		}
+	}
+	if per := float64(requests) / float64(polls); per > 35 {
+		t.Errorf("%.1f requests a poll beside those for commits and log ends", per)
+	}
+}
+
+func count3(starts func(string) bool) (n int) {
+	for i := range 3 {
+		if starts(fmt.Sprint("topic-", i)) {
+			n++
+		}
+	}
+	return n
+}
+
+// A group stalls from when records arrive and its commits stand still.
+func TestAGroupStalls(t *testing.T) {
+	var m groupMemory
+	for i, c := range []struct {
+		lag                int64
+		produced, consumed float64
+		stalls             bool
+	}{
+		{5, 1, 1, false},
+		{5, 1, 0, true},
+		{6, 1, 0, true},
+		{6, 0, 0, false},
+		{6, 1, 0, true},
+		{0, 1, 0, false},
+		{Unknown, 1, 0, false},
+		{5, math.NaN(), 0, false},
+		{5, 1, math.NaN(), false},
+	} {
+		g := &Group{Lag: Totals{Records: c.lag}, Produced: c.produced, Consumed: c.consumed}
+		since := m.stalled
+		m.stall(g, epoch.Add(time.Duration(i)*time.Second))
+		if got := !g.stalledAt.IsZero(); got != c.stalls {
+			t.Errorf("%d: stalls %v, want %v", i, got, c.stalls)
+		}
+		if !since.IsZero() && c.stalls && !g.stalledAt.Equal(since) {
+			t.Errorf("%d: stalled since %v, want %v", i, g.stalledAt, since)
 		}
 	}
 }

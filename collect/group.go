@@ -103,6 +103,10 @@ type Group struct {
 	Window   time.Duration
 	Counters GroupCounters
 
+	// stalledAt is when it was first seen that records arrive and the group's
+	// commits stand still; zero while that is not so.
+	stalledAt time.Time
+
 	// undue is true where it was not the group's turn to have its commits read:
 	// they, and what follows from them, are those of an earlier poll.
 	undue bool

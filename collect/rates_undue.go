@@ -1,5 +1,7 @@
 package collect
 
+import "time"
+
 // standRates lets a group whose commits were not read in this poll keep the rates
 // that it had: a commit that nobody asked for has not stood still. The age of its
 // first unread record goes on.
@@ -19,4 +21,16 @@ func (g *Group) standRates(last *Group) {
 		}
 	}
 	g.Lag.Age = oldest.age(g, g.Lag.Known)
+}
+
+// stall notes since when records arrive and a group with lag commits nothing: the
+// moment to look at it again, whenever its turn would be.
+func (m *groupMemory) stall(g *Group, now time.Time) {
+	switch {
+	case g.Lag.Records <= 0 || !(g.Produced > 0) || g.Consumed != 0:
+		m.stalled = time.Time{}
+	case m.stalled.IsZero():
+		m.stalled = now
+	}
+	g.stalledAt = m.stalled
 }

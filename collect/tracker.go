@@ -53,6 +53,7 @@ func (t *tracker) advance(s *Snapshot) []Event {
 			t.groups[g.Name] = m
 		}
 		shifts := t.rateGroup(g, m, s)
+		m.stall(g, s.TakenAt)
 		events = append(events, t.offsetEvents(g, append(t.markCuts(g, m), shifts...))...)
 		events = append(events, t.topicChanges(g, m, s)...)
 		events = append(events, t.rebalances(g, m)...)
@@ -119,6 +120,7 @@ func (t *tracker) event(group string, kind EventKind, at time.Time) Event {
 // groupMemory is what is remembered of a group.
 type groupMemory struct {
 	rows     map[string]*rowMemory // by topic
+	stalled  time.Time             // Group.stalledAt
 	last     *Group                // as the poll before left it
 	counters GroupCounters
 	habit    habit

@@ -27,9 +27,13 @@ func (k kind) groupType() collect.GroupType {
 	return [...]collect.GroupType{collect.TypeClassic, collect.TypeConsumer, collect.TypeShare, collect.TypeStreams}[k]
 }
 
-// describeChunk is the most groups in one describe: a member with one topic is
-// some 150 bytes, and groups of hundreds of members exist.
-const describeChunk = 100
+// Bounds of one describe: a member with one topic is some 150 bytes, and groups
+// of hundreds of members exist. A group counts for as many members as it had when
+// it was described last, and for expectedMembers before.
+const (
+	mostMembers     = 5000
+	expectedMembers = 50
+)
 
 // verdict is what an answer says about a group.
 type verdict uint8
@@ -131,7 +135,9 @@ func (p *poll) send(w work) (map[string][]answer, map[int32]collect.Reason) {
 	failed := p.each(collect.StageDescribe, ids, func(c *call) error {
 		i := slices.Index(ids, c.n.id)
 		for _, k := range allKinds() {
-			for chunk := range slices.Chunk(w[c.n.id][k], describeChunk) {
+			for names := w[c.n.id][k]; len(names) > 0; {
+				chunk := names[:p.describable(names)]
+				names = names[len(chunk):]
 				as, err := p.describeChunk(c, k, chunk)
 				if err != nil {
 					return err
@@ -147,6 +153,24 @@ func (p *poll) send(w work) (map[string][]answer, map[int32]collect.Reason) {
 		}
 	}
 	return out, failed
+}
+
+// describable is how many of these groups, from the first on, fit into one
+// describe.
+func (p *poll) describable(names []string) int {
+	n, members := 0, 0
+	for n < min(len(names), mostGroups) {
+		of := expectedMembers
+		if g := p.groups[names[n]]; g != nil && g.members != unknownCount {
+			of = max(1, g.members)
+		}
+		if n > 0 && members+of > mostMembers {
+			break
+		}
+		members += of
+		n++
+	}
+	return n
 }
 
 func (p *poll) describeChunk(c *call, k kind, names []string) ([]answer, error) {
@@ -300,6 +324,7 @@ func (g *group) take(a answer) {
 	g.state, g.protocol = g.facts.State, g.facts.ProtocolType
 	g.denial = denial{}
 	g.home, g.peopled, g.empty = a.node, len(g.facts.Members) > 0, word{}
+	g.members = len(g.facts.Members)
 	if g.facts.Assignor != "" { // hidden while it rebalances
 		g.assignor = g.facts.Assignor
 	}

@@ -47,7 +47,7 @@ func (x *examination) askAgain(ctx context.Context, denied []string) {
 		return
 	}
 	req := kmsg.NewPtrDescribeGroupsRequest()
-	req.Groups = denied[:min(len(denied), describeChunk)]
+	req.Groups = denied[:min(len(denied), mostGroups)]
 	resp, err := x.c.request(ctx, req)
 	if err != nil {
 		return

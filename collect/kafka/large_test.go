@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -88,4 +91,81 @@ func TestLargeCluster(t *testing.T) {
 	if perPoll := total / polls; perPoll > 80 {
 		t.Errorf("%d requests a poll", perPoll)
 	}
+}
+
+// traffic counts what goes over the wire.
+type traffic struct{ requests, bytes atomic.Int64 }
+
+func (t *traffic) OnBrokerWrite(_ kgo.BrokerMetadata, _ int16, n int, _, _ time.Duration, _ error) {
+	t.requests.Add(1)
+	t.bytes.Add(int64(n))
+}
+
+func (t *traffic) OnBrokerRead(_ kgo.BrokerMetadata, _ int16, n int, _, _ time.Duration, _ error) {
+	t.bytes.Add(int64(n))
+}
+
+// 50 brokers, 10,000 groups, 100,000 partitions: each number right, and how many
+// requests and bytes a poll takes.
+func TestLargeClusterOfManyBrokers(t *testing.T) {
+	if os.Getenv("KLAGTOP_TEST_LARGE") == "" {
+		t.Skip("the large cluster is not built: KLAGTOP_TEST_LARGE is not set")
+	}
+	const brokers, topics, partitions, groups, read = 50, 2000, 50, 10_000, 10
+	b := newBed(t, kfake.NumBrokers(brokers))
+	names := make([]string, topics)
+	for i := range names {
+		names[i] = fmt.Sprintf("topic-%04d", i)
+		b.topic(names[i], partitions)
+	}
+	for g := range groups {
+		b.commitSome(fmt.Sprintf("group-%05d", g), names[g%topics], int32(g/topics*read), read)
+	}
+	var wire traffic
+	c := collect.New(b.source(kgo.WithHooks(&wire)), collect.Options{
+		Build: collect.BuildOptions{ClusterName: "large", StaleAfter: time.Minute}, Interval: 5 * time.Second, Timeout: time.Minute,
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	stream, done := c.Hub().Stream(16), make(chan struct{})
+	go func() { defer close(done); c.Run(ctx) }()
+	defer func() { cancel(); <-done }()
+	next := func() (int64, int64) {
+		requests, bytes := wire.requests.Load(), wire.bytes.Load()
+		u := <-stream.C()
+		rows := 0
+		for _, g := range u.Snapshot.Groups {
+			rows += g.Rows()
+			if g.Lag.Records != 0 || !g.Lag.Complete || u.Snapshot.TakenAt.Sub(g.DescribedAt) > 31*time.Second {
+				t.Fatalf("poll %d: %s has lag %+v, described %v ago", u.Seq, g.Name, g.Lag, u.Snapshot.TakenAt.Sub(g.DescribedAt))
+			}
+		}
+		if rows != groups*read || len(u.Snapshot.Groups) != groups || !u.Snapshot.Complete {
+			t.Fatalf("poll %d: %d rows of %d groups, complete %v: %.300s", u.Seq, rows, len(u.Snapshot.Groups), u.Snapshot.Complete, problemText(u.Snapshot))
+		}
+		return wire.requests.Load() - requests, wire.bytes.Load() - bytes
+	}
+	next() // reads everything, and agrees on versions
+	next()
+	const polls = 12
+	var perPoll []int64
+	var requests, bytes int64
+	for range polls {
+		r, n := next()
+		requests, bytes, perPoll = requests+r, bytes+n, append(perPoll, r)
+	}
+	slices.Sort(perPoll)
+	t.Logf("requests a poll: median %d, mean %d, most %d; %.1f MB a poll", perPoll[polls/2], requests/polls, perPoll[polls-1], float64(bytes)/polls/1e6)
+	if perPoll[polls/2] > 130 || requests/polls > 150 {
+		t.Errorf("requests by poll: %v", perPoll)
+	}
+}
+
+// commitSome writes one offset for some partitions of a topic, from first on.
+func (b *bed) commitSome(group, topic string, first, n int32) {
+	b.Helper()
+	offsets := make(map[int32]int64, n)
+	for p := first; p < first+n; p++ {
+		offsets[p] = 0
+	}
+	b.commit(group, topic, offsets)
 }

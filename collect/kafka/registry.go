@@ -23,6 +23,7 @@ type group struct {
 	listed  bool      // in a list of the newest round
 	changed bool      // listed with another state, type or place than before
 	offsets int       // commits in its newest answer, -1 before the first
+	members int       // in its newest description, -1 before the first
 	commits *fetched  // its newest answer, nil before the first
 	askedAt time.Time // when a broker last said something of its commits
 	// missed is the word of a broker that was not its coordinator before that
@@ -62,7 +63,7 @@ type denial struct {
 const unknownCount = -1
 
 func newGroup(name string) *group {
-	return &group{name: name, typ: collect.TypeClassic, node: -1, offsets: unknownCount}
+	return &group{name: name, typ: collect.TypeClassic, node: -1, offsets: unknownCount, members: unknownCount}
 }
 
 // kindOf is the request that describes a type of group; ok is false for a type
