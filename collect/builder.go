@@ -114,7 +114,7 @@ func (b *Builder) AddTopic(m TopicMeta) {
 	d := &topicDraft{Topic: &Topic{Name: m.Name, ID: m.ID, Leader: m.Leaders}, exists: true}
 	if b.prev != nil {
 		if p, ok := b.prev.Topic(m.Name); ok && p.ID == m.ID && (p.Reason == ReasonNone || p.Reason.Passing()) {
-			d.prev = p
+			d.prev, d.Retention = p, p.Retention
 		}
 	}
 	b.topics[m.Name] = d
@@ -149,7 +149,7 @@ func (b *Builder) KeepTopics(why Reason) {
 			b.topics[p.Name] = &topicDraft{Topic: &Topic{Name: p.Name, ID: p.ID, Reason: p.Reason}}
 			continue
 		}
-		b.topics[p.Name] = &topicDraft{Topic: &Topic{Name: p.Name, ID: p.ID, Leader: p.Leader, Reason: why}, exists: true, prev: p}
+		b.topics[p.Name] = &topicDraft{Topic: &Topic{Name: p.Name, ID: p.ID, Leader: p.Leader, Reason: why, Retention: p.Retention}, exists: true, prev: p}
 	}
 }
 
@@ -380,6 +380,28 @@ func (b *Builder) EndsAsked(at time.Time) { b.snap.endsAsked = at.UnixNano() }
 func (b *Builder) EndUnread(t *Topic, p int32, why Reason) {
 	t.EndReason = setReason(t.EndReason, len(t.LogEnd), p, why)
 }
+
+// RetentionsDue lists topics with rows whose retention settings were not asked
+// for within an hour, by name and retentionTopics at most.
+func (b *Builder) RetentionsDue(now time.Time) []*Topic {
+	var out []*Topic
+	for _, d := range b.topics {
+		if d.any && d.exists && d.Reason == ReasonNone && now.Sub(d.Retention.AskedAt) >= retentionEvery {
+			out = append(out, d.Topic)
+		}
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	return out[:min(len(out), retentionTopics)]
+}
+
+const (
+	retentionEvery  = time.Hour
+	retentionTopics = 1000 // of one question
+)
+
+// SetRetention gives a topic's retention settings, or says with AskedAt alone
+// that they were asked for in vain.
+func (b *Builder) SetRetention(t *Topic, r Retention) { t.Retention = r }
 
 // SetStable gives a partition's last stable offset.
 func (b *Builder) SetStable(t *Topic, p int32, offset int64) {

@@ -251,6 +251,7 @@ func (c *Collector) searchUntil(ctx context.Context, started time.Time, s *Snaps
 	c.search = cancel
 	c.mu.Unlock()
 	c.lookAtStamps(ctx, s, false)
+	c.dateStarts(ctx, s)
 	c.searchTimes(ctx, s)
 	c.mu.Lock()
 	c.search = nil

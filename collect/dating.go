@@ -51,7 +51,11 @@ func (t *tracker) dateRows(s *Snapshot) {
 			}
 		}
 	}
-	for _, h := range t.topics {
+	for name, h := range t.topics {
+		if topic, ok := s.Topic(name); ok && topic.ID == h.id {
+			h.whole = topic.Retention.Known && !topic.Retention.Compacts
+			h.noteStarts(topic)
+		}
 		for _, gt := range h.readers {
 			h.date(gt, s.TakenAt, t)
 		}

@@ -70,7 +70,11 @@ func (h *partitionTimes) limit(offset, at int64) {
 type topicTimes struct {
 	id      [16]byte
 	parts   []partitionTimes
-	readers []*GroupTopic // only while rows are dated
+	starts  []int64             // the log starts at the poll before, by partition
+	moves   map[int][]startMove // of log starts, by partition, the newest last
+	trends  []startTrend        // by partition; what the moves say, nil until it is worked out
+	readers []*GroupTopic       // only while rows are dated
+	whole   bool                // the log is known not to be compacted: every offset is a record
 }
 
 // note records a log end that was asked for and told at two moments. A log that

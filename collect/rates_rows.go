@@ -131,7 +131,7 @@ func (t *tracker) rateGroup(g *Group, m *groupMemory, s *Snapshot) []shift {
 		}
 	}
 	g.CommitInterval, g.Window = m.habit.interval(), t.window(&m.habit)
-	g.Lag.Age = r.oldest.age(g, g.Lag.Known)
+	g.Lag.Age, g.Lag.Headroom = r.oldest.age(g, g.Lag.Known), g.headroom(r.committed)
 	g.Assignment.SkewRate = g.rateSkew(consumedOf(r.rates))
 	g.Produced, g.Consumed = r.sum.rates()
 	if r.progress > 0 {

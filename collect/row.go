@@ -50,7 +50,7 @@ func (gt *GroupTopic) Row(i int) Row {
 		LogStart: Unknown, LogEnd: Unknown, LastStable: Unknown, LagStable: Unknown,
 		Committed: gt.Committed[i], CommitEpoch: gt.CommitEpoch[i],
 		Lag: l.lag, Status: l.status, Stale: l.stale, Reason: l.reason, Lost: l.lost, Ahead: l.ahead,
-		Headroom: math.NaN(), Produced: math.NaN(), Consumed: math.NaN(),
+		Headroom: gt.headroom(i, l), Produced: math.NaN(), Consumed: math.NaN(),
 		Owner: gt.Owner[i], Owners: gt.MoreOwners[i], Leader: -1, Orphaned: gt.Orphaned,
 	}
 	if p < len(t.LogEnd) && (t.Reason == ReasonNone || t.Reason.Passing()) {

@@ -186,6 +186,10 @@ type Topic struct {
 	// partition.
 	Open []OpenTransaction
 
+	Retention Retention
+	// trends are what the log starts' movement says, by partition; nil without any.
+	trends []startTrend
+
 	// EndReason is why this poll has no log end of a partition: the numbers
 	// in the arrays are then kept ones. Nil when all were read.
 	EndReason []Reason

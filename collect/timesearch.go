@@ -51,6 +51,7 @@ type search struct {
 	done   bool
 	failed bool // the leader did not answer
 	exact  bool // hi is the target itself
+	tied   bool // the target shares lo's timestamp, if there is such a record
 	skew   bool // the log has timestamps in the future
 }
 
@@ -163,6 +164,9 @@ func (s *search) narrow(a TimeAnswer) {
 		s.found(a)
 		// Nothing lies between two neighbouring milliseconds: the target
 		// shares lo's timestamp, or the log has a gap there.
+		if !s.exact && s.lo >= 0 && s.asked == s.loAt+1 {
+			s.tied = true
+		}
 		s.done = s.done || s.asked == s.loAt+1
 	}
 	s.done = s.done || s.hiAt <= s.loAt

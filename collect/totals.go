@@ -60,7 +60,7 @@ func (g *Group) totals(loads []float64) Totals {
 	if !g.MembersKnown {
 		t.AssignedRecords = Unknown
 	}
-	t.Age = worst.age(g, t.Known)
+	t.Age, t.Headroom = worst.age(g, t.Known), g.headroom(committed)
 	return t
 }
 

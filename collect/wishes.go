@@ -179,8 +179,11 @@ func (t *tracker) learn(s *search) {
 	case s.stage == askNewest || s.hi < 0:
 		return
 	}
-	if s.exact {
+	switch {
+	case s.exact:
 		part.pin(s.hi, s.hiRecord*1e6)
+	case s.tied && h.whole:
+		part.pin(s.target, s.loAt*1e6)
 	}
 	for _, a := range s.worthKeeping() {
 		part.pin(a.offset, a.at)

@@ -66,6 +66,7 @@ func TestAsksForNothingElse(t *testing.T) {
 		kmsg.ApiVersions: true, kmsg.Metadata: true, kmsg.ListGroups: true, kmsg.DescribeGroups: true, kmsg.ConsumerGroupDescribe: true,
 		kmsg.ShareGroupDescribe: true, kmsg.StreamsGroupDescribe: true, kmsg.OffsetFetch: true, kmsg.ListOffsets: true,
 		kmsg.OffsetForLeaderEpoch: true, kmsg.DescribeProducers: true, kmsg.ListTransactions: true, kmsg.DescribeTransactions: true,
+		kmsg.DescribeConfigs: true,
 	}
 	m := b.meter(func(r kmsg.Request) {
 		switch r := r.(type) {

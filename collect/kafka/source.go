@@ -139,6 +139,7 @@ func (s *Source) Poll(ctx context.Context, ask collect.Ask) *collect.Snapshot {
 	}
 	p.readEnds()
 	p.readLastStable()
+	p.readRetentions()
 	p.setCluster() // with what became of the brokers
 	p.outdated = p.outdated || p.topics.strange.Swap(false)
 	p.tellSearched()
