@@ -217,12 +217,22 @@ func (dr *doctor) tellMissing() {
 	for _, p := range dr.d.Permissions {
 		asked = asked || p.Granted != nil
 		if p.Needed && p.Granted != nil && !*p.Granted {
-			dr.tell(severity, "permission", nil, fmt.Sprintf("%s may not %s %s: %s", dr.d.Principal.Name, strings.ToLower(p.Operation), p.of(), p.CostsWithout), "")
+			dr.tell(severity, "permission", nil, fmt.Sprintf("%s may not %s %s: %s", dr.d.Principal.Name, strings.ToLower(p.Operation), p.of(), p.CostsWithout), dr.against(&p))
 		}
 	}
 	if !asked && len(dr.d.Permissions) > 0 {
 		dr.tell(severityWarning, "permission", nil, "what this user may do could not be found out: no broker told in time", "a longer --timeout")
 	}
+}
+
+// against hints at rules that stand against one name where all may be seen.
+func (dr *doctor) against(p *Permission) string {
+	if p.Name == everything || !slices.ContainsFunc(dr.d.Permissions, func(all Permission) bool {
+		return all.Resource == p.Resource && all.Operation == p.Operation && all.Name == everything && all.Granted != nil && *all.Granted
+	}) {
+		return ""
+	}
+	return "all others may be seen: if granting it changes nothing, a rule denies it, and is shown by kafka-acls --list " + strings.Join(p.aclFlags(), " ")
 }
 
 // of names what a permission is about, in words.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"github.com/twmb/franz-go/pkg/kversion"
 
@@ -191,6 +192,28 @@ func TestDoctorNamesTheTopicsOfTheSelectedGroups(t *testing.T) {
 	}
 	if len(d.ACLCommands) != 1 || !strings.HasSuffix(d.ACLCommands[0], " --operation Describe --topic secret") {
 		t.Errorf("grant %q", d.ACLCommands)
+	}
+}
+
+// Where a rule denies one name, the grant alone does not mend it.
+func TestDoctorHintsAtARuleThatDenies(t *testing.T) {
+	acl := func(r kmsg.ACLResourceType, name string, allow bool) kfake.ACL {
+		return kfake.ACL{Resource: r, Name: name, Pattern: kmsg.ACLResourcePatternTypeLiteral, Operation: kmsg.ACLOperationDescribe, Allow: allow}
+	}
+	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.MaxVersions(kversion.FromString("v4.0")), kfake.EnableSASL(), kfake.EnableACLs(), kfake.Superuser("PLAIN", "admin", "admin"),
+		kfake.User("PLAIN", "mon", "mon", acl(kmsg.ACLResourceTypeTopic, "*", true), acl(kmsg.ACLResourceTypeGroup, "*", true), acl(kmsg.ACLResourceTypeTopic, "secret", false)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	b := &bed{T: t, c: c}
+	b.cl = b.client(kgo.SASL(plainAuth("admin")))
+	t.Cleanup(b.cl.Close)
+	b.topic("secret", 1)
+	b.commit("ticker", "secret", map[int32]int64{0: 0})
+	d := diagnose(t, Config{Brokers: c.ListenAddrs(), SASL: SASL{Mechanism: "PLAIN", Username: "mon", Password: "mon"}}, DiagnosisOptions{})
+	if d.OK || len(d.Problems) != 1 || !strings.HasPrefix(d.Problems[0].Error, "User:mon may not describe topic secret: ") || !strings.HasSuffix(d.Problems[0].Hint, "kafka-acls --list --topic secret") {
+		t.Errorf("ok %v\n%s\n%s", d.OK, diagnosedText(d), rightsText(d))
 	}
 }
 
