@@ -107,7 +107,7 @@ func (w *worstAge) take(a Age) {
 
 // age is the group's; known is how many of its rows have a lag.
 func (w *worstAge) age(g *Group, known int) Age {
-	missing := w.missing || known == 0 && (len(g.Topics) > 0 || g.CommitsReason != ReasonNone || g.veiled())
+	missing := w.missing || g.Reason == ReasonDenied || known == 0 && (len(g.Topics) > 0 || g.CommitsReason != ReasonNone || g.veiled())
 	a := w.worst
 	switch {
 	case missing && a.Seconds > 0:

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kgo"
+
 	"github.com/klagtop/klagtop/collect/kafka"
 	"github.com/klagtop/klagtop/internal/document"
 	"github.com/klagtop/klagtop/internal/kafkatest"
@@ -29,9 +31,32 @@ func lockedKafka(t *testing.T) *kafkatest.Cluster {
 	if c.AtLeast(4, 0) {
 		members = append(members, c.JavaConsumer(t, kafkatest.ConsumerOptions{Group: "ok-quotes", Topics: both, ClientID: "pod-2", Protocol: "consumer", Max: 1, Commit: 100 * time.Millisecond}))
 	}
+	if c.AtLeast(4, 2) {
+		queue := c.Client(t, kgo.ShareGroup("ok-queue"), kgo.ConsumeTopics(both...), kgo.ClientID("pod-3"))
+		go func() {
+			for !queue.PollFetches(t.Context()).IsClientClosed() && t.Context().Err() == nil {
+			}
+		}()
+		c.JavaStreams(t, kafkatest.StreamsOptions{App: "ok-streams", Topics: both, Protocol: "streams"})
+	}
 	for _, m := range members {
 		m.WaitAssigned(t, 4)
 		m.WaitCommitted(t, 1)
+	}
+	if c.AtLeast(4, 2) {
+		mon := as(t, c, kafkatest.MonUser, kafkatest.MonPassword)
+		eventually(t, func() error { // their members are there
+			d, err := document.Decode(strings.NewReader(klagtop(t, append([]string{"describe", "-o=json"}, mon...)...).stdout))
+			if err != nil {
+				return err
+			}
+			for _, name := range []string{"ok-queue", "ok-streams"} {
+				if g := group(d, name); g == nil || g.State != "Stable" || g.Assignment.Assigned == nil || *g.Assignment.Assigned < 4 {
+					return fmt.Errorf("%s is not at work: %+v", name, g)
+				}
+			}
+			return nil
+		})
 	}
 	return c
 }
@@ -143,6 +168,23 @@ func showsDenied(t *testing.T, c *kafkatest.Cluster, login []string) {
 	if g := group(d, "ok-quotes"); c.AtLeast(4, 0) && (g == nil || g.Reason != "denied" || g.State != "Stable" || g.Type != "consumer" || g.Lag.Complete || g.Assignment.Members != nil) {
 		t.Errorf("ok-quotes: %+v", g)
 	}
+	for _, name := range []string{"ok-queue", "ok-streams"} {
+		g := group(d, name)
+		if !c.AtLeast(4, 2) {
+			break
+		}
+		if g == nil || g.Reason != "denied" || g.State != "Stable" || g.Lag.Complete || g.Lag.SecondsMethod == "exact" || g.Assignment.Members != nil {
+			t.Fatalf("%s: %+v", name, g)
+		}
+		for _, p := range g.Partitions { // what is told without a describe
+			if p.Topic != "pub" || p.MemberID != "" {
+				t.Errorf("%s: %+v", name, p)
+			}
+		}
+	}
+	_, terminal, screen := onScreen(t, login...)
+	screen.until(t, "what may be hidden", func(text string) bool { return strings.Contains(text, "not all groups visible") })
+	_, _ = terminal.WriteString("q")
 	if o := klagtop(t, append([]string{"describe", "-o=json", "--accept-denied"}, login...)...); o.code != 0 || !strings.Contains(o.stdout, `"complete":true`) {
 		t.Errorf("with --accept-denied: exit code %d, %s", o.code, o.stderr)
 	}
