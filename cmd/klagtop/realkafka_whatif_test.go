@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -21,7 +22,7 @@ import (
 // before a member joined or left is held against who owns what afterwards.
 func TestWhatIfIsWhatHappens(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it takes eighteen consumers in a JVM, and three of KafkaJS")
+		t.Skip("it takes twenty-one consumers in a JVM, and three of KafkaJS")
 	}
 	t.Parallel()
 	c := realKafka.Cluster(t)
@@ -31,11 +32,19 @@ func TestWhatIfIsWhatHappens(t *testing.T) {
 	topics := []string{ta, tb}
 	team := c.JavaTeam(t)
 	w := watch(t, "--brokers", c.Bootstrap(), "--group", "forecast*", "--interval", "200ms")
-	java := func(assignor, protocol string) func(t *testing.T, group, pod string) func(testing.TB) {
+	start := func(o kafkatest.ConsumerOptions, static bool) func(t *testing.T, group, pod string) func(testing.TB) {
 		return func(t *testing.T, group, pod string) func(testing.TB) {
-			name := team.Join(t, kafkatest.ConsumerOptions{Group: group, Topics: topics, ClientID: pod, Assignor: assignor, Protocol: protocol})
+			o := o
+			o.Group, o.Topics, o.ClientID = group, topics, pod
+			if static {
+				o.InstanceID = pod
+			}
+			name := team.Join(t, o)
 			return func(t testing.TB) { team.Leave(t, name) }
 		}
+	}
+	java := func(assignor, protocol string) func(t *testing.T, group, pod string) func(testing.TB) {
+		return start(kafkatest.ConsumerOptions{Assignor: assignor, Protocol: protocol}, false)
 	}
 	const classes = "org.apache.kafka.clients.consumer."
 	for _, f := range []forecast{
@@ -44,19 +53,16 @@ func TestWhatIfIsWhatHappens(t *testing.T) {
 		{name: "sticky", exact: "nnn", pair: []int{3, 3}, join: java(classes+"StickyAssignor", ""), sticks: true},
 		{name: "cooperative-sticky", exact: "nnn", pair: []int{3, 3}, join: java(classes+"CooperativeStickyAssignor", ""), sticks: true},
 		{name: "uniform", exact: "nnn", pair: []int{3, 3}, join: java("uniform", "consumer"), sticks: true},
-		// random ids decide who comes where, until all are there
-		{name: "range", kip848: true, exact: "nny", pair: []int{4, 2}, join: java("range", "consumer")},
+		// random ids decide who comes where, until all are there, or instance ids decide
+		{name: "range", title: "the broker's range of static members", exact: "yy", pair: []int{4, 2}, join: start(kafkatest.ConsumerOptions{Assignor: "range", Protocol: "consumer"}, true)},
+		{name: "range", title: "the broker's range", exact: "nny", pair: []int{4, 2}, join: java("range", "consumer")},
 		// with one pod, and with three on topics of three, nothing tells in which order topics are dealt
 		{name: "RoundRobinAssigner", exact: "nyn", pair: []int{3, 3}, join: func(t *testing.T, group, pod string) func(testing.TB) {
 			client := c.KafkaJSConsumer(t, kafkatest.ConsumerOptions{Group: group, Topics: []string{tb, ta}, ClientID: pod})
 			return client.Close
 		}},
 	} {
-		title := f.name
-		if f.kip848 {
-			title = "the broker's " + title
-		}
-		t.Run(title, func(t *testing.T) {
+		t.Run(cmp.Or(f.title, f.name), func(t *testing.T) {
 			t.Parallel()
 			f.run(t, c, w)
 		})
@@ -66,14 +72,15 @@ func TestWhatIfIsWhatHappens(t *testing.T) {
 // forecast is one assignor put to the test.
 type forecast struct {
 	name   string
-	kip848 bool
-	exact  string // y or n for each of the three steps
+	title  string // where the name is not enough
+	exact  string // y or n for each of the steps; static members do not leave at once, and have no third
 	pair   []int  // how two pods share six partitions
 	sticks bool   // who stays keeps what it has when another leaves
 	join   func(t *testing.T, group, pod string) (leave func(testing.TB))
 }
 
-// run has a pod joined by a second and a third, and the first of them leave.
+// run has a pod joined by a second and by a third that comes between them, and the
+// first of them leave.
 func (f *forecast) run(t *testing.T, c *kafkatest.Cluster, w *watching) {
 	group := kafkatest.Name("forecast")
 	leave := f.join(t, group, "pod-1")
@@ -84,9 +91,9 @@ func (f *forecast) run(t *testing.T, c *kafkatest.Cluster, w *watching) {
 		do     func()
 	}{
 		{"+pod-2", []string{"pod-1", "pod-2"}, func() { f.join(t, group, "pod-2") }},
-		{"+pod-3", []string{"pod-1", "pod-2", "pod-3"}, func() { f.join(t, group, "pod-3") }},
-		{"-pod-1", []string{"pod-2", "pod-3"}, func() { leave(t) }},
-	} {
+		{"+pod-15", []string{"pod-1", "pod-15", "pod-2"}, func() { f.join(t, group, "pod-15") }},
+		{"-pod-1", []string{"pod-15", "pod-2"}, func() { leave(t) }},
+	}[:len(f.exact)] {
 		plan := whatIf(t, c, group, f.name, step.change)
 		step.do()
 		after := f.settled(t, w, group, step.pods...)

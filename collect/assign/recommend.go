@@ -100,6 +100,8 @@ func recommend(q question) collect.Advice {
 	}
 	best, why := even, ""
 	switch {
+	case q.members == 1:
+		why = "One member gets everything under any assignor. " + q.calm(even, together)
 	case len(q.counts) == 1:
 		why = "One topic: every assignor deals it out alike, " + each(even) + ", and there is nothing to co-locate. " + q.calm(even, together)
 	case together.Assignment.Copartitioned > 0 && q.joins():

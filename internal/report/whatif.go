@@ -150,7 +150,7 @@ func ratio(f float64) string {
 func sharesTable(what *collect.WhatIf) *table {
 	p := &what.Plans[0]
 	t := &table{columns: []column{
-		text("CONSUMER-ID"), text("CLIENT-ID"), number("NOW"), number("THEN"), number("PRODUCED/S"), text("ASSIGNMENT"), text("GIVES-UP"),
+		text("MEMBER"), text("CONSUMER-ID"), number("NOW"), number("THEN"), number("PRODUCED/S"), text("ASSIGNMENT"), text("GIVES-UP"),
 	}}
 	before := make(map[string]*collect.PlannedMember, len(what.Now.Members))
 	for i := range what.Now.Members {
@@ -164,11 +164,11 @@ func sharesTable(what *collect.WhatIf) *table {
 		} else if b := before[m.MemberID]; b != nil {
 			now = strconv.Itoa(b.Partitions())
 		}
-		t.add(id, Printable(identity(m.MemberRef)), now, strconv.Itoa(m.Partitions()), rate(m.Rate), marked(m.Assigned, m.Taken), assigned(m.GivenUp))
+		t.add(Printable(identity(m.MemberRef)), id, now, strconv.Itoa(m.Partitions()), rate(m.Rate), marked(m.Assigned, m.Taken), assigned(m.GivenUp))
 	}
 	for _, m := range what.Removed {
 		if b := before[m.MemberID]; b != nil {
-			t.add(Printable(m.MemberID), Printable(identity(m)), strconv.Itoa(b.Partitions()), "-", "-", "(leaves)", assigned(b.Assigned))
+			t.add(Printable(identity(m)), Printable(m.MemberID), strconv.Itoa(b.Partitions()), "-", "-", "(leaves)", assigned(b.Assigned))
 		}
 	}
 	return t
