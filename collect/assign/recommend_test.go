@@ -108,8 +108,11 @@ func TestRecommendations(t *testing.T) {
 			"any assignor",
 		},
 		{
-			"one member", pods(classic(rangeName, "a:6 b:6"), 1, "a:0,1,2,3,4,5 b:0,1,2,3,4,5"), collect.Change{}, cooperative,
-			[]string{"One member gets everything"}, "joined",
+			"one member", pods(classic(rangeName, "a:6 b:6"), 1, "a:0,1,2,3,4,5 b:0,1,2,3,4,5"),
+			collect.Change{},
+			cooperative,
+			[]string{"One member gets everything"},
+			"joined",
 		},
 		{
 			"a group that is empty", classic("", "t:6"), members("2"), cooperative, []string{"keeps what members have"}, "moves 0",
