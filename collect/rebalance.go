@@ -84,7 +84,9 @@ func (t *tracker) rebalances(g *Group, m *groupMemory) []Event {
 	default:
 		events = append(events, t.settled(g, m, before, len(events) > 0)...)
 	}
-	m.counters.RebalancesLower = m.counters.RebalancesLower || !r.generation.anchored
+	if r.known || r.open {
+		m.counters.RebalancesLower = m.counters.RebalancesLower || !r.generation.anchored
+	}
 	return events
 }
 

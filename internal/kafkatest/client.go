@@ -129,6 +129,18 @@ func (c *Client) WaitAssigned(t testing.TB, n int) []string {
 	return got
 }
 
+// Told is when a Java consumer's listener was told of partitions it was "given", or that were "taken" from it.
+func (c *Client) Told(what string) (times []time.Time) {
+	for _, line := range c.said() {
+		head, rest, _ := strings.Cut(line, " ")
+		at, _, _ := strings.Cut(rest, " ")
+		if ms, err := strconv.ParseInt(at, 10, 64); head == what && err == nil {
+			times = append(times, time.UnixMilli(ms))
+		}
+	}
+	return times
+}
+
 // WaitCommitted waits until the newest offsets that the client committed add up to total, and returns them by
 // topic-partition. With records produced from offset 0 the total is how many it has read.
 func (c *Client) WaitCommitted(t testing.TB, total int64) map[string]int64 {

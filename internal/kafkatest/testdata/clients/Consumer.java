@@ -21,7 +21,8 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 /**
  * A consumer in a group, told what to do by arguments key=value: topics (by commas), commit.ms (0: never), max.records (0: all;
  * then it stays in the group without reading on); anything else is a property of the consumer. Says
- * "assigned t-0,t-1" whenever its assignment changed, "committed t-0=5,…" for each commit and "failed …".
+ * "assigned t-0,t-1" whenever its assignment changed, "given MS t-0,…" and "taken MS t-0,…" as its listener was told,
+ * at which millisecond, "committed t-0=5,…" for each commit and "failed …".
  * The end of its input makes it commit and leave the group.
  */
 public class Consumer {
@@ -53,10 +54,14 @@ public class Consumer {
         input.setDaemon(true);
         input.start();
         consumer.subscribe(topics, new ConsumerRebalanceListener() {
-            public void onPartitionsAssigned(Collection<TopicPartition> partitions) { joined = true; }
+            public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
+                told("given", partitions);
+                joined = true;
+            }
 
             // Commits what was read before the next owner begins, as a well-behaved application does.
             public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
+                told("taken", partitions);
                 if (commitMs > 0) commit(consumer, partitions);
             }
 
@@ -119,6 +124,11 @@ public class Consumer {
         TreeMap<String, Long> said = new TreeMap<>();
         offsets.forEach((p, o) -> said.put(name(p), o.offset()));
         System.out.println("committed " + said.entrySet().stream().map(e -> e.getKey() + "=" + e.getValue()).collect(Collectors.joining(",")));
+    }
+
+    /** Says what the listener was told, and when, in milliseconds since 1970. */
+    private static void told(String what, Collection<TopicPartition> partitions) {
+        System.out.println(what + " " + System.currentTimeMillis() + " " + partitions.stream().map(Consumer::name).sorted().collect(Collectors.joining(",")));
     }
 
     private static String name(TopicPartition p) {
