@@ -17,11 +17,15 @@ func (t *tracker) times(topic *Topic) *topicTimes {
 
 // noteEnds records the log ends of a snapshot, and forgets topics that are gone.
 func (t *tracker) noteEnds(s *Snapshot) {
+	t.makeRoom(s)
 	for _, topic := range s.Topics {
 		if topic.Reason != ReasonNone {
 			continue
 		}
 		h := t.times(topic)
+		for p := range h.parts {
+			h.parts[p].fit(t.room)
+		}
 		for p, end := range topic.LogEnd {
 			if end >= 0 && topic.endReason(p) == ReasonNone {
 				at := topic.EndAt[p]

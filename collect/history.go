@@ -36,6 +36,7 @@ type anchor struct {
 // partitionTimes is when a partition's records were written, as far as it is
 // known: from the log ends of earlier polls, free, and from searches.
 type partitionTimes struct {
+	room    room
 	ends    []seen
 	anchors []anchor // by offset
 	// unsearchable says why a search for times was of no use at searchedAt,
@@ -90,11 +91,12 @@ func (h *partitionTimes) note(end, asked, at int64) {
 		h.ends, h.anchors = nil, nil
 		h.youngerEnd, h.youngest = 0, 0
 	}
-	if len(h.ends) == maxSeen {
+	most := h.room.seen()
+	if len(h.ends) >= most {
 		h.thin()
 	}
 	if len(h.ends) == cap(h.ends) { // to the bound and not, by doubling, beyond it
-		h.ends = append(make([]seen, 0, min(maxSeen, max(4, 3*len(h.ends)))), h.ends...)
+		h.ends = append(make([]seen, 0, min(most, max(4, 3*len(h.ends)))), h.ends...)
 	}
 	h.ends = append(h.ends, seen{end, at, asked})
 	switch {
@@ -128,8 +130,11 @@ func (h *partitionTimes) pin(offset, at int64) {
 		h.anchors[i].at = at
 		return
 	}
+	if n := len(h.anchors); n == cap(h.anchors) { // likewise
+		h.anchors = append(make([]anchor, 0, min(h.room.pins()+1, max(4, 2*n))), h.anchors...)
+	}
 	h.anchors = slices.Insert(h.anchors, i, anchor{offset, at})
-	if len(h.anchors) > maxAnchors {
+	if len(h.anchors) > h.room.pins() {
 		k := h.leastPin(i)
 		h.anchors = slices.Delete(h.anchors, k, k+1)
 	}

@@ -19,6 +19,9 @@ type tracker struct {
 	polls         int           // snapshots that were tracked
 	recent        [][]*Topic    // the topics of the newest snapshots, shortWindow of them, the newest last
 	topics        map[string]*topicTimes
+	budget        int  // of topics, in bytes
+	room          room // of each of their partitions
+	sharers       int  // how many partitions it was shared out among
 	produced      map[string]*producedTotal
 	groups        map[string]*groupMemory
 	cuts          cuts
@@ -35,7 +38,7 @@ const maxDrain = 30 * 24 * time.Hour
 func newTracker(cluster, boot string) *tracker {
 	return &tracker{
 		cluster: cluster, boot: boot,
-		topics: map[string]*topicTimes{}, produced: map[string]*producedTotal{}, groups: map[string]*groupMemory{}, open: map[string]*openTopic{},
+		topics: map[string]*topicTimes{}, budget: historyBudget, produced: map[string]*producedTotal{}, groups: map[string]*groupMemory{}, open: map[string]*openTopic{},
 	}
 }
 
