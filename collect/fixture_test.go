@@ -151,6 +151,12 @@ func on(topic string, partitions ...int32) TopicPartitions {
 // builder fills a builder with everything that comes before Layout.
 func (w *world) builder() *Builder {
 	b := NewBuilder(w.prev, w.opts)
+	w.fill(b)
+	return b
+}
+
+// fill fills a builder with everything up to Layout.
+func (w *world) fill(b *Builder) {
 	c := Cluster{ID: "id", Controller: 1, SeesAllGroups: Yes, SeesAllTopics: Yes}
 	if w.cluster != nil {
 		c = *w.cluster
@@ -192,7 +198,6 @@ func (w *world) builder() *Builder {
 		}
 	}
 	b.Layout()
-	return b
 }
 
 func (w *world) giveCommits(b *Builder, name string, g *fakeGroup) {
