@@ -156,6 +156,7 @@ func (c *Collector) Once(ctx context.Context) *Update {
 	ctx, cancel := context.WithDeadline(ctx, started.Add(c.opts.Timeout))
 	defer cancel()
 	s := c.source.Poll(ctx, c.ask(started))
+	c.askPastEnds(ctx, s)
 	for range onceSearches {
 		c.searchTimes(ctx, s)
 	}
@@ -198,6 +199,7 @@ func (c *Collector) lookAside(ctx context.Context, s *Snapshot) {
 func (c *Collector) searchFirst(ctx context.Context, s *Snapshot) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
+	c.askPastEnds(ctx, s)
 	c.searchTimes(ctx, s)
 }
 

@@ -27,6 +27,9 @@ func (t *tracker) rateTopics(s *Snapshot) {
 		topic.Produced = make([]float32, topic.Partitions())
 		for p := range topic.Produced {
 			topic.Produced[p] = topic.producedSince(past[:n], p)
+			if asked := t.pastRates[topic.Name]; n == 0 && p < len(asked) {
+				topic.Produced[p] = asked[p]
+			}
 		}
 		topic.ProducedTotal = t.countProduced(topic)
 	}

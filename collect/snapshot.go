@@ -196,8 +196,10 @@ type Topic struct {
 	// StartReason likewise for log starts that were due.
 	StartReason []Reason
 
-	// Produced is records per second over the short window, NaN if not known.
-	// Nil until the tracker has seen the topic twice.
+	// Produced is records per second over the short window of 3 polls, or as
+	// many as there were; at the first look, for up to pastPartitions of them,
+	// over the last minute by the records' own timestamps. NaN if not known;
+	// nil until the tracker has seen the topic.
 	Produced []float32
 	// ProducedTotal counts records seen to be appended since the topic was
 	// first seen, all partitions together.

@@ -24,6 +24,7 @@ type tracker struct {
 	sharers       int  // how many partitions it was shared out among
 	produced      map[string]*producedTotal
 	groups        map[string]*groupMemory
+	pastRates     map[string][]float32 // by topic, at the first look only; see askPastEnds
 	cuts          cuts
 	open          map[string]*openTopic // topics whose last stable offsets were seen below the log end
 	tails         tails
@@ -69,6 +70,7 @@ func (t *tracker) advance(s *Snapshot) []Event {
 		t.recent = append([][]*Topic(nil), t.recent[1:]...)
 	}
 	t.polls++
+	t.pastRates = nil
 	return events
 }
 

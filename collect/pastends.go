@@ -1,0 +1,115 @@
+package collect
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	// pastRate is what produced rates are taken over at the first look.
+	pastRate = time.Minute
+	// pastAge is how far back log ends are asked for beside that: what lies
+	// after it need not be searched for.
+	pastAge = 5 * time.Minute
+	// pastPartitions bounds these questions; what is beyond has its rates from
+	// the second look on.
+	pastPartitions = 3 * searchPartitions
+)
+
+// pastEnd is a partition whose log ends of the past are asked for.
+type pastEnd struct {
+	topic *Topic
+	part  int32
+	times *partitionTimes
+}
+
+// askPastEnds asks for the log ends of one and five minutes ago, by timestamp,
+// so that the first look knows what is produced. It goes by the records' own
+// timestamps: where the newest lies in the future, nothing is said.
+func (c *Collector) askPastEnds(ctx context.Context, s *Snapshot) {
+	t := c.tracker
+	t.meet(s.Cluster.ID)
+	t.noteEnds(s)
+	parts := t.pastEnds(s)
+	t.pastRates = map[string][]float32{}
+	now := c.opts.Now()
+	parts = c.askPast(ctx, parts, TimestampNewest, func(e pastEnd, a TimeAnswer) bool {
+		if a.Timestamp > now.Add(futureAllowance).UnixMilli() {
+			e.times.skewed()
+			return false
+		}
+		return a.Offset >= 0
+	})
+	since := s.TakenAt.Add(-pastRate)
+	parts = c.askPast(ctx, parts, since.UnixMilli(), func(e pastEnd, a TimeAnswer) bool {
+		end := e.topic.LogEnd[e.part]
+		if a.Offset >= 0 { // else nothing was produced since
+			e.times.pin(a.Offset, a.Timestamp*int64(time.Millisecond))
+			end = min(end, a.Offset)
+		}
+		if elapsed := e.topic.EndAt[e.part] - since.UnixNano(); elapsed > 0 {
+			t.pastRate(e.topic)[e.part] = float32(float64(e.topic.LogEnd[e.part]-end) / (float64(elapsed) / 1e9))
+		}
+		return true
+	})
+	c.askPast(ctx, parts, s.TakenAt.Add(-pastAge).UnixMilli(), func(e pastEnd, a TimeAnswer) bool {
+		if a.Offset >= 0 {
+			e.times.pin(a.Offset, a.Timestamp*int64(time.Millisecond))
+		}
+		return true
+	})
+}
+
+// askPast puts one question to the leaders and gives the partitions whose
+// answers take accepts.
+func (c *Collector) askPast(ctx context.Context, parts []pastEnd, timestamp int64, take func(pastEnd, TimeAnswer) bool) (good []pastEnd) {
+	if len(parts) == 0 || ctx.Err() != nil {
+		return nil
+	}
+	queries := make([]TimeQuery, len(parts))
+	for i, e := range parts {
+		queries[i] = TimeQuery{e.topic.Name, e.part, timestamp}
+	}
+	for i, a := range c.source.OffsetsAt(ctx, queries) {
+		if a.Reason != ReasonNone || timestamp >= 0 && a.Offset >= 0 && a.Timestamp < timestamp { // older than asked for
+			continue
+		}
+		if take(parts[i], a) {
+			good = append(good, parts[i])
+		}
+	}
+	return good
+}
+
+// pastEnds lists partitions that hold records.
+func (t *tracker) pastEnds(s *Snapshot) (out []pastEnd) {
+	for _, topic := range s.Topics {
+		if topic.Reason != ReasonNone {
+			continue
+		}
+		h := t.times(topic)
+		for p, end := range topic.LogEnd {
+			if end <= topic.LogStart[p] || topic.LogStart[p] < 0 || topic.endReason(p) != ReasonNone {
+				continue
+			}
+			if out = append(out, pastEnd{topic, int32(p), &h.parts[p]}); len(out) == pastPartitions {
+				return out
+			}
+		}
+	}
+	return out
+}
+
+// pastRate are the rates of a topic's partitions at the first look, NaN where
+// they are not known.
+func (t *tracker) pastRate(topic *Topic) []float32 {
+	rates := t.pastRates[topic.Name]
+	if rates == nil {
+		rates = make([]float32, topic.Partitions())
+		for p := range rates {
+			rates[p] = nan32
+		}
+		t.pastRates[topic.Name] = rates
+	}
+	return rates
+}
