@@ -4,7 +4,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 GOBIN   := $(shell go env GOPATH)/bin
 
-.PHONY: test-churn help build demo test cover test-full test-kafka-versions test-soak lint fmt bench golden fuzz clean test-large
+.PHONY: test-churn help build demo test cover test-full test-kafka-versions test-soak lint fmt bench golden fuzz clean test-large test-logs
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 24
@@ -24,13 +24,16 @@ cover: ## the domain's coverage must stay at 90 % or more
 	@out=$$(go test -cover ./collect) || { echo "$$out"; exit 1; }; echo "$$out"; \
 	echo "$$out" | awk '{for(i=1;i<=NF;i++) if ($$i ~ /%$$/) c=$$i+0} END {if (c < 90) {print "coverage of collect is below 90 %"; exit 1}}'
 
-test-full: test test-kafka-versions test-large test-soak test-churn ## the long ones too: Kafka versions, a million rows, soak
+test-full: test test-kafka-versions test-large test-logs test-soak test-churn ## the long ones too: Kafka versions, a million rows, soak
 
 test-kafka-versions: ## the comparison with Kafka's own tool on 3.3.2, 3.9.1 and 4.4.0
 	for v in 3.3.2 3.9.1 4.4.0; do KLAGTOP_TEST_KAFKA_VERSION=$$v go test -count=1 -run 'Oracle' ./cmd/klagtop || exit 1; done
 
 test-large: ## a million rows on 3 brokers, and 10,000 groups on 50: numbers, requests, bytes
 	KLAGTOP_TEST_LARGE=1 go test -count=1 -v -run LargeCluster ./collect/kafka
+
+test-logs: ## a hanging transaction and an unclean election on three real brokers
+	KLAGTOP_TEST_LOGS=1 go test -count=1 -v -run HangingTransactionAndUncleanElection ./cmd/klagtop
 
 test-soak: ## the poll loop and the demo for ten minutes under the race detector
 	KLAGTOP_TEST_SOAK=10m go test -race -count=1 -v -timeout 20m -run Soak ./cmd/klagtop

@@ -278,6 +278,11 @@ func (b *Builder) MissingTopics() []string {
 				seen[t.Name] = true
 			}
 		}
+		for _, name := range b.prev.unused {
+			if b.topics[name] == nil {
+				seen[name] = true
+			}
+		}
 	}
 	out := make([]string, 0, len(seen))
 	for name := range seen {

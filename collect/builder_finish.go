@@ -128,9 +128,12 @@ func (b *Builder) Finish(at time.Time, took time.Duration) *Snapshot {
 			s.Topics = append(s.Topics, d.Topic)
 		} else if d.Reason == ReasonTopicMissing {
 			s.gone = append(s.gone, d.Name)
+		} else if b.had(d.Name) {
+			s.unused = append(s.unused, d.Name)
 		}
 	}
 	sort.Strings(s.gone)
+	sort.Strings(s.unused)
 	sort.Slice(s.Topics, func(i, j int) bool { return s.Topics[i].Name < s.Topics[j].Name })
 	for _, d := range b.order {
 		if d.hidden {
@@ -152,6 +155,15 @@ func (b *Builder) Finish(at time.Time, took time.Duration) *Snapshot {
 	s.Complete = s.Reached && b.complete()
 	s.expires, s.later = s.expiry(), new(atomic.Pointer[Snapshot])
 	return s
+}
+
+// had reports whether the snapshot before had rows on a topic.
+func (b *Builder) had(topic string) bool {
+	if b.prev == nil {
+		return false
+	}
+	_, ok := b.prev.Topic(topic)
+	return ok
 }
 
 // finishTopic fills a topic's gaps from the snapshot before.

@@ -46,6 +46,7 @@ type jumpJudge struct {
 	memory *jumpMemory
 	cuts   *cuts
 	told   map[topicPartition]cutCommit // commits below which the log is known to have been cut
+	s      *Snapshot
 	now    time.Time
 
 	alone  bool // nobody was in the group when the commits moved, as far as descriptions tell
@@ -57,8 +58,8 @@ type jumpJudge struct {
 }
 
 // judge begins the pass over a group's rows.
-func (m *groupMemory) judge(g *Group, cuts *cuts, now time.Time) jumpJudge {
-	j := jumpJudge{group: g, memory: &m.jumps, cuts: cuts, told: m.cut, now: now}
+func (m *groupMemory) judge(g *Group, cuts *cuts, s *Snapshot) jumpJudge {
+	j := jumpJudge{group: g, memory: &m.jumps, cuts: cuts, told: m.cut, s: s, now: s.TakenAt}
 	j.look()
 	return j
 }
@@ -136,6 +137,30 @@ func (j *jumpJudge) judge(gt *GroupTopic, past *rowMemory, i, p int, l lagged) (
 	return true
 }
 
+// vanished takes the rows that a group had on a topic and has no more: without
+// their commit, nothing made them its own. gt has those that are left, nil
+// without any.
+func (j *jumpJudge) vanished(gt *GroupTopic, topic string, past *rowMemory) {
+	if past.polls == 0 || j.group.CommitsReason != ReasonNone {
+		return
+	}
+	last := &past.recent[0]
+	for i := range last.committed {
+		p := int32(i)
+		if last.parts != nil {
+			p = last.parts[i]
+		}
+		if int(p) >= len(past.rows) || gt != nil && gt.RowOf(p) >= 0 {
+			continue
+		}
+		if was := past.rows[p].commit; was >= 0 {
+			past.rows[p].commit = NoCommit
+			c := shift{OffsetChange{topic, p, was, NoCommit}, CauseReset}
+			j.memory.held = append(j.memory.held, heldShift{c, past.id, j.group.CommitsAt})
+		}
+	}
+}
+
 // skipped reports whether a commit that moved forward was set by hand over
 // records that nobody read:
 //
@@ -199,11 +224,18 @@ func (j *jumpJudge) finish(n *GroupCounters) []shift {
 	var waiting []heldShift
 	for _, h := range m.held {
 		gt, ok := g.Topic(h.Topic)
-		if !ok || gt.Topic.ID != h.id || gt.Topic.Reason.final() {
+		if ok && (gt.Topic.ID != h.id || gt.Topic.Reason.final()) || !ok && (h.To != NoCommit || j.s.lacks(h.Topic)) {
 			continue // it was the topic that went
 		}
-		i := gt.RowOf(h.Partition)
+		i := -1
+		if ok {
+			i = gt.RowOf(h.Partition)
+		}
 		switch {
+		case i < 0 && h.To == NoCommit && g.CommitsAt.After(h.at):
+			j.shifts = append(j.shifts, h.shift)
+		case i < 0 && h.To == NoCommit:
+			waiting = append(waiting, h)
 		case i < 0 || h.cause == CauseSkipped && m.emptySince.IsZero():
 		case h.cause == CauseSkipped && !g.DescribedAt.After(h.at),
 			h.cause != CauseSkipped && !g.CommitsAt.After(h.at):

@@ -118,6 +118,21 @@ func TestOffsetEvents(t *testing.T) {
 			{"it is not", still, "reset: a/0 60->none, a/1 60->none"},
 			{"told once", still, ""},
 		}, 0, 0},
+		{"one commit of an empty group deleted", nil, func(w *watched, g *fakeGroup) { g.facts.ProtocolType = "" }, []commitStep{
+			{"the row is gone", func(w *watched, g *fakeGroup) { delete(g.commits["a"], 1) }, ""},
+			{"for good", still, "reset: a/1 60->none"},
+			{"told once", still, ""},
+		}, 0, 0},
+		{"all commits of an empty group deleted", nil, nil, []commitStep{
+			{"all rows are gone", func(w *watched, g *fakeGroup) { delete(g.commits, "a") }, ""},
+			{"for good", still, "reset: a/0 60->none, a/1 60->none"},
+			{"told once", still, ""},
+			{"and the topic later", func(w *watched, g *fakeGroup) { delete(w.topics, "a") }, ""},
+		}, 0, 0},
+		{"an empty group's topic deleted, told of a poll late", nil, nil, []commitStep{
+			{"its commits are gone", func(w *watched, g *fakeGroup) { delete(g.commits, "a") }, ""},
+			{"and the topic is", func(w *watched, g *fakeGroup) { delete(w.topics, "a") }, "deleted: a"},
+		}, 0, 0},
 		{"commits gone for one poll", live, nil, []commitStep{
 			{"gone", func(w *watched, g *fakeGroup) { delete(g.commits["a"], 0) }, ""},
 			{"there again", func(w *watched, g *fakeGroup) { g.commit("a", 0, 60) }, ""},
@@ -144,6 +159,8 @@ func TestOffsetEvents(t *testing.T) {
 		}, 0, 0},
 		{"a topic whose commits were deleted, and with them its rows", live, func(w *watched, g *fakeGroup) { g.commit("b", 0, 3); w.topic("b", part{0, 5}) }, []commitStep{
 			{"it is there, so it was not deleted", func(w *watched, g *fakeGroup) { delete(g.commits, "b") }, ""},
+			{"its commits were", still, "reset: b/0 3->none"},
+			{"told once", still, ""},
 		}, 0, 0},
 		{"a topic made anew under a live consumer", live, nil, []commitStep{
 			{"which commits its old position", func(w *watched, g *fakeGroup) { w.topic("a", part{0, 3}, part{0, 3}).id = 2 }, "recreated: a"},

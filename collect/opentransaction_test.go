@@ -132,6 +132,28 @@ func TestOpenTransactionIsAskedForAgain(t *testing.T) {
 	}
 }
 
+// A short tail that begins where an open transaction does is data, though
+// nobody may read it yet: DESCRIBE proves it.
+func TestOpenTransactionIsNoMarker(t *testing.T) {
+	b, c := newBank()
+	w := b.world
+	w.topic("a", part{0, 52}).stable[0] = 50
+	w.group("g", member("m", on("a", 0))).commit("a", 0, 50)
+	w.group("h", member("n", on("a", 0))).commit("a", 0, 51) // within it: who knows
+	for range 52 {
+		b.records = append(b.records, epoch.Add(-time.Minute))
+	}
+	b.ended[0] = epoch.Add(time.Hour)
+	c.Once(t.Context())
+	s := c.Once(t.Context()).Snapshot
+	if a := mustGroup(t, s, "g").Topics[0].Row(0).Age; !a.Known() || a.Seconds < 59 {
+		t.Errorf("its first record: %v", a)
+	}
+	if a := mustGroup(t, s, "h").Topics[0].Row(0).Age; a.Reason != SecondsControlRecords {
+		t.Errorf("a later one: %v", a)
+	}
+}
+
 // What was one transaction, and may have been aborted, does not age: of a tail
 // of any length.
 func TestTailThatWasOneTransaction(t *testing.T) {

@@ -105,7 +105,7 @@ func (t *tracker) rateGroup(g *Group, m *groupMemory, s *Snapshot) []shift {
 	m.last = g
 	m.habit.room = gapsAPoll
 	r := rater{
-		group: g, memory: m, judge: m.judge(g, &t.cuts, s.TakenAt), committed: g.committed(),
+		group: g, memory: m, judge: m.judge(g, &t.cuts, s), committed: g.committed(),
 		idle:  g.MembersKnown && len(g.Members) == 0 && g.ProtocolType != "",
 		still: m.habit.still().Nanoseconds(), sum: noRates(), rates: make([]rateSum, len(g.Members)),
 	}
@@ -123,10 +123,14 @@ func (t *tracker) rateGroup(g *Group, m *groupMemory, s *Snapshot) []shift {
 		past := m.past(gt, s.TakenAt)
 		past.seen = t.polls
 		r.topic(gt, past)
+		if past.polls > 0 && gt.Parts != nil && len(gt.Committed) < len(past.recent[0].committed) {
+			r.judge.vanished(gt, gt.Topic.Name, past)
+		}
 		past.keep(gt)
 	}
 	for name, past := range m.rows {
 		if past.seen != t.polls {
+			r.judge.vanished(nil, name, past)
 			delete(m.rows, name)
 		}
 	}

@@ -56,6 +56,9 @@ type Snapshot struct {
 	// gone are the topics, by name, on which the snapshot before had rows and
 	// that exist no more.
 	gone []string
+	// unused are the topics, by name, that exist, on which the snapshot before
+	// had rows and this one has none.
+	unused []string
 	// expires is the earliest moment at which some row's numbers become too
 	// old to show; zero if there is none.
 	expires time.Time

@@ -103,6 +103,9 @@ func (ends transactions) suspectTail(h *topicTimes, open *openTopic, gt *GroupTo
 	}
 	p := int(gt.Partition(i))
 	at := gt.position(i, p)
+	if stable := gt.Topic.LastStable[p]; stable == at && stable < gt.Topic.LogEnd[p] {
+		return false // the first record of an open transaction
+	}
 	if gt.tail(i) > shortTail && !open.wasOneTransaction(int32(p), at, gt.Topic.LogEnd[p]) {
 		return false
 	}

@@ -15,6 +15,7 @@ type topicSeen struct {
 	id         [16]byte
 	partitions int
 	deletedAt  time.Time // zero while it exists
+	unused     bool      // the poll before had no rows on it: Metadata may be a poll late
 }
 
 // remade reports whether a topic is another one of the same name.
@@ -66,6 +67,9 @@ func (t *tracker) topicChanges(g *Group, m *groupMemory, s *Snapshot) []Event {
 		case seen.deletedAt.IsZero() && s.lacks(name):
 			change(name, CauseDeleted, "was deleted")
 			seen.deletedAt = s.TakenAt
+			m.topics[name] = seen
+		case seen.deletedAt.IsZero() && !seen.unused:
+			seen.unused = true
 			m.topics[name] = seen
 		case seen.deletedAt.IsZero() || s.TakenAt.Sub(seen.deletedAt) > deletedFor:
 			delete(m.topics, name)
