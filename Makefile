@@ -4,7 +4,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 GOBIN   := $(shell go env GOPATH)/bin
 
-.PHONY: test-churn help build demo test cover test-full test-kafka-versions test-soak lint fmt bench golden fuzz clean test-large test-logs
+.PHONY: help build demo test cover test-full test-kafka-versions test-large test-logs test-soak test-churn test-chaos lint fmt bench golden fuzz clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 24
@@ -24,7 +24,7 @@ cover: ## the domain's coverage must stay at 90 % or more
 	@out=$$(go test -cover ./collect) || { echo "$$out"; exit 1; }; echo "$$out"; \
 	echo "$$out" | awk '{for(i=1;i<=NF;i++) if ($$i ~ /%$$/) c=$$i+0} END {if (c < 90) {print "coverage of collect is below 90 %"; exit 1}}'
 
-test-full: test test-kafka-versions test-large test-logs test-soak test-churn ## the long ones too: Kafka versions, a million rows, soak
+test-full: test test-kafka-versions test-large test-logs test-soak test-churn test-chaos ## the long ones too: Kafka versions, a million rows, soak
 
 test-kafka-versions: ## the comparison with Kafka's own tool on 3.3.2, 3.9.1 and 4.4.0
 	for v in 3.3.2 3.9.1 4.4.0; do KLAGTOP_TEST_KAFKA_VERSION=$$v go test -count=1 -run 'Oracle' ./cmd/klagtop || exit 1; done
@@ -40,6 +40,9 @@ test-soak: ## the poll loop and the demo for ten minutes under the race detector
 
 test-churn: ## a hundred disturbances of seven groups of real clients; each rebalance must be told of once
 	KLAGTOP_TEST_CHURN=100 go test -count=1 -v -timeout 40m -run ChurnOfRealClients ./cmd/klagtop
+
+test-chaos: ## twenty groups of mixed clients on three brokers that are killed and paused in turn, every poll judged
+	KLAGTOP_TEST_CHAOS=1 go test -count=1 -v -timeout 20m -run TwentyGroups ./cmd/klagtop
 
 lint: ## vet, gofumpt, staticcheck
 	go vet ./...
