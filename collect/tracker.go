@@ -16,6 +16,7 @@ type tracker struct {
 	transactions  transactions
 	interval      time.Duration // between polls
 	polled        int           // polls of the long window
+	takenAt       time.Time     // of the newest snapshot
 	polls         int           // snapshots that were tracked
 	recent        [][]*Topic    // the topics of the newest snapshots, shortWindow of them, the newest last
 	topics        map[string]*topicTimes
@@ -46,6 +47,7 @@ func newTracker(cluster, boot string) *tracker {
 // advance finishes a snapshot and tells what changed since the one before.
 func (t *tracker) advance(s *Snapshot) []Event {
 	t.meet(s.Cluster.ID)
+	t.followClock(s.TakenAt)
 	t.noteEnds(s)
 	t.dateRows(s)
 	t.rateTopics(s)

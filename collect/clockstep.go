@@ -1,0 +1,43 @@
+package collect
+
+import "time"
+
+// stepTolerance is how far the wall clock may run apart from the monotonic one
+// between two polls before it has been set, or the machine has slept.
+const stepTolerance = 2 * time.Second
+
+// stepped reports whether times noted before now are of no use: the clock was
+// set, or stood still while the machine slept and the two cannot be told apart.
+func stepped(before, now time.Time) bool {
+	wall := now.Round(0).Sub(before.Round(0)) // Round(0) takes the monotonic reading off
+	apart := wall - now.Sub(before)
+	return !before.IsZero() && (wall < 0 || apart > stepTolerance || apart < -stepTolerance)
+}
+
+// followClock forgets what was measured by a clock that has been set since:
+// the moments of log ends and log starts, and what rates are measured from.
+// Records' own timestamps stay, and so do counters.
+func (t *tracker) followClock(now time.Time) {
+	before := t.takenAt
+	t.takenAt = now
+	if !stepped(before, now) {
+		return
+	}
+	t.recent = nil
+	for _, h := range t.topics {
+		h.moves, h.trends = nil, nil
+		for p := range h.parts {
+			part := &h.parts[p]
+			part.ends, part.youngerEnd, part.youngest = nil, 0, 0
+		}
+	}
+	for _, m := range t.groups {
+		for _, past := range m.rows {
+			clear(past.recent[:])
+			past.polls = 0
+			for i := range past.rows {
+				past.rows[i].before = 0
+			}
+		}
+	}
+}
