@@ -155,7 +155,8 @@ func (p *poll) undescribed(g *group, a answer) {
 		if g.listed {
 			why = collect.ReasonLoading
 		}
-		g.why, p.relist = why, true // the lists are old: it moved since
+		g.listed = g.listed && !g.placed // no list will say where it is now: ask every broker
+		g.why, p.relist = why, true      // the lists are old: it moved since
 	}
 	if g.node < 0 && a.verdict == refused {
 		g.node, g.facts.Coordinator = a.node, a.node

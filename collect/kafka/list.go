@@ -33,7 +33,7 @@ func (p *poll) readLists() {
 		return err
 	})
 	for _, g := range p.groups {
-		g.listed, g.changed, g.rivals = false, false, g.rivals[:0]
+		g.placed, g.listed, g.changed, g.rivals = g.listed, false, false, g.rivals[:0]
 	}
 	for i, l := range lists {
 		if l == nil {
@@ -87,8 +87,14 @@ func (p *poll) listed(node int32, l *kmsg.ListGroupsResponseGroup) {
 // they were on, and adds those that the user named and nobody has seen yet.
 func (p *poll) placeUnlisted(failed map[int32]collect.Reason) {
 	for _, g := range p.groups {
-		if !g.listed {
-			g.why = failed[g.node]
+		switch why := failed[g.node]; {
+		case g.listed:
+			g.placed = false
+		case why.Answers(), why == collect.ReasonDenied, why == collect.ReasonError:
+			// This broker gives no lists: a group is where it was described.
+			g.listed = g.placed
+		default:
+			g.why, g.placed = why, false
 		}
 	}
 	names, _ := p.o.Filter.ExactGroups()

@@ -164,7 +164,9 @@ func (p *poll) brokerFailed(stage collect.Stage, c *call, err error) collect.Rea
 	case c.hung != nil:
 		p.fallSilent(c.n, c.hung, err)
 		p.down[c.n.id] = why
-	case why != collect.ReasonTimeout: // one that answers, but too slowly, may answer less
+	// One that answers, but too slowly, may answer less; one that does not know
+	// a request may know the others.
+	case why != collect.ReasonTimeout && why != collect.ReasonUnsupported:
 		p.down[c.n.id] = why
 	}
 	return why

@@ -20,7 +20,10 @@ type group struct {
 	node   int32   // coordinator: the broker that lists the group
 	rivals []int32 // other brokers that list it, too
 
-	listed  bool      // in a list of the newest round
+	listed bool // in a list of the newest round
+	// placed is true where no list tells of the group, since its broker gives
+	// none, and it was described there.
+	placed  bool
 	changed bool      // listed with another state, type or place than before
 	offsets int       // commits in its newest answer, -1 before the first
 	members int       // in its newest description, -1 before the first
