@@ -58,6 +58,7 @@ func (t *tracker) advance(s *Snapshot) []Event {
 			m = &groupMemory{rows: map[string]*rowMemory{}, counters: GroupCounters{RebalancesLower: true}, rebalance: newRebalanceMemory()}
 			t.groups[g.Name] = m
 		}
+		m.known.recognise(g, s.TakenAt)
 		shifts := t.rateGroup(g, m, s)
 		m.stall(g, s.TakenAt)
 		events = append(events, t.offsetEvents(g, append(t.markCuts(g, m), shifts...))...)
@@ -131,6 +132,7 @@ type groupMemory struct {
 	last     *Group                // as the poll before left it
 	counters GroupCounters
 	habit    habit
+	known    acquaintance
 	lag      int64 // at the snapshot before
 	topics   map[string]topicSeen
 	jumps    jumpMemory
