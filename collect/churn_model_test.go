@@ -46,7 +46,6 @@ type modelMember struct {
 	rejoined             Rejoined
 	owns, target         []int32
 	epoch                int64
-	away                 bool
 	new                  bool // not in a generation yet
 }
 

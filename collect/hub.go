@@ -45,8 +45,8 @@ func (h *Hub) Publish(u *Update) {
 	h.changed = make(chan struct{})
 }
 
-// movesAnEvent is how many partitions that changed hands take an event's place
-// in the log, about: a large group that rebalances all day would fill the
+// movesAnEvent is how many partitions that changed hands, or members that came
+// or went, take an event's place in the log, about: a large group that rebalances all day would fill the
 // memory with a log that counts its events only.
 const movesAnEvent = 10
 
@@ -58,7 +58,8 @@ func (h *Hub) keep(events []Event) {
 	h.events = append(h.events, events...)
 	room, first := h.capacity, len(h.events)
 	for first > 0 && room > 0 {
-		room -= 1 + len(h.events[first-1].Moves)/movesAnEvent
+		e := &h.events[first-1]
+		room -= 1 + (len(e.Moves)+len(e.Joined)+len(e.Left)+len(e.Offsets))/movesAnEvent
 		if room < 0 && first < len(h.events) { // the newest is kept whatever its size
 			break
 		}

@@ -315,6 +315,7 @@ func (g *churned) disturb(h *churning) {
 		p := g.pods[static]
 		p.Kill()
 		o := g.options(h, p.o.InstanceID)
+		o.ClientID = p.o.ClientID // brokers keep the first one's
 		g.pods[static] = &podOf{g.start(o, g.assignors[g.assignor]), o}
 	}
 }
