@@ -89,6 +89,7 @@ func explainPartition(s *scene, g *collect.Group, r *partitionRow) []string {
 		}
 	}
 	out = append(out, explainAge(r.Lag, r.Age))
+	out = append(out, explainHeadroom(r.Headroom)...)
 	owner := "No member owns it."
 	if r.owner != "" {
 		owner = "Its owner is " + r.owner + "."
@@ -176,6 +177,7 @@ func explainGroup(s *scene, r *groupRow) []string {
 		out = append(out, "Its commits could not be read: "+reasonWords(r.CommitsReason)+".")
 	}
 	out = append(out, explainAge(t.Records, t.Age))
+	out = append(out, explainHeadroom(t.Headroom)...)
 	out = append(out, explainPace(r.Group)...)
 	if f := r.finding; f != nil {
 		out = append(out, s.look.text(f.Code+": "+f.Summary))
@@ -259,6 +261,14 @@ func explainAge(lag int64, a collect.Age) string {
 		return "The first unread record is about " + seconds(a.Seconds) + " old, give or take " + seconds(a.Error) + "."
 	}
 	return "The first unread record is " + seconds(a.Seconds) + " old."
+}
+
+// explainHeadroom says how long retention leaves the first unread record.
+func explainHeadroom(h float64) []string {
+	if math.IsNaN(h) {
+		return nil
+	}
+	return []string{"Retention may delete the first unread record in " + seconds(h) + ", no sooner."}
 }
 
 // explainPace says what the rates are taken over, and where they lead.
