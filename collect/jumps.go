@@ -155,6 +155,9 @@ func (j *jumpJudge) vanished(gt *GroupTopic, topic string, past *rowMemory) {
 		}
 		if was := past.rows[p].commit; was >= 0 {
 			past.rows[p].commit = NoCommit
+			if past.shared { // it was the measure of what is done, which nobody set
+				was = past.share[p].start
+			}
 			c := shift{OffsetChange{topic, p, was, NoCommit}, CauseReset}
 			j.memory.held = append(j.memory.held, heldShift{c, past.id, j.group.CommitsAt})
 		}

@@ -17,11 +17,14 @@ import "time"
 // shareLag fills in the lag of row i of a share group, whose log is known from s
 // to e and whose start offset is c. The broker does not look at the log start:
 // of what it counts, no more is left than the log holds, and what retention took
-// is at most what lies between the two starts, and at most what it counts.
+// is at most what lies between the two starts. Where it counts nothing, all was
+// done, and nothing is lost however far the start trails.
 func (gt *GroupTopic) shareLag(r *lagged, i int, c, s, e int64) {
 	reported := gt.Reported[i]
 	r.lag, r.status = min(reported, max(0, e-s)), StatusOK
-	r.lost = min(max(0, s-max(c, gt.floor(i))), reported)
+	if reported > 0 {
+		r.lost = max(0, s-max(c, gt.floor(i)))
+	}
 	switch {
 	case c > e:
 		r.status, r.lag, r.lost, r.ahead = StatusAhead, 0, 0, c-e
@@ -142,44 +145,61 @@ func (gt *GroupTopic) floor(i int) int64 {
 	return gt.floors[i]
 }
 
-// setFloors remembers what the start offsets, which trail, do not tell: when the
-// lag was 0 all was done below E', and so below the log end of the poll before.
-// From there on what is unread is known where it is not from the start; and a
-// group that had read all is not called overtaken when retention passes its
-// start. A start offset that was set back ends that: it goes back, or the lag
-// counts more than lies above.
+// setFloors remembers what the start offsets, which trail, do not tell.
 func (d *groupDraft) setFloors() {
-	if d.Type != TypeShare || !d.continues() {
+	if d.Type != TypeShare {
 		return
 	}
 	for _, gt := range d.Topics {
-		was, ok := d.prev.Topic(gt.Topic.Name)
-		if !ok || was.Topic.ID != gt.Topic.ID {
-			continue
+		var was *GroupTopic
+		if d.continues() {
+			if was, _ = d.prev.Topic(gt.Topic.Name); was != nil && was.Topic.ID != gt.Topic.ID {
+				was = nil
+			}
 		}
 		for i := range gt.Reported {
-			p, f := int(gt.Partition(i)), int64(0)
-			j := was.RowOf(int32(p))
-			if j < 0 || p >= gt.Topic.Partitions() || p >= was.Topic.Partitions() {
-				continue
-			}
-			f = was.floor(j)
-			if n, end := gt.Reported[i], gt.Topic.LogEnd[p]; n >= 0 && end >= 0 && gt.freshAt(i, p) {
-				if n == 0 {
-					f = max(f, min(end, was.Topic.LogEnd[p]))
+			if f := gt.floorAfter(was, i); f > 0 {
+				if gt.floors == nil {
+					gt.floors = make([]int64, gt.Rows())
 				}
-				if n > end-f || gt.Committed[i] < was.Committed[j] {
-					f = 0
-				}
-			}
-			if f > 0 && gt.floors == nil {
-				gt.floors = make([]int64, gt.Rows())
-			}
-			if f > 0 {
 				gt.floors[i] = f
 			}
 		}
 	}
+}
+
+// floorAfter is row i's floor, after the rows of the poll before; was may be nil.
+//
+// When the lag was 0 all was done below E', and so below the log end of the poll
+// before, and below the log start. From there on what is unread is known where
+// it is not from the start; and a group that had read all is not called
+// overtaken when retention passes its start, not even where it had done so
+// before the first look. A start offset that was set back ends that: it goes
+// back, or the lag counts more than lies above.
+func (gt *GroupTopic) floorAfter(was *GroupTopic, i int) int64 {
+	p, j, f := int(gt.Partition(i)), -1, int64(0)
+	if p >= gt.Topic.Partitions() {
+		return 0
+	}
+	if was != nil && p < was.Topic.Partitions() {
+		if j = was.RowOf(int32(p)); j >= 0 {
+			f = was.floor(j)
+		}
+	}
+	n, end := gt.Reported[i], gt.Topic.LogEnd[p]
+	if n < 0 || end < 0 || !gt.freshAt(i, p) {
+		return f
+	}
+	if n == 0 {
+		f = max(f, gt.Topic.LogStart[p])
+		if j >= 0 {
+			f = max(f, min(end, was.Topic.LogEnd[p]))
+		}
+	}
+	if n > end-f || j >= 0 && gt.Committed[i] < was.Committed[j] {
+		return 0
+	}
+	return f
 }
 
 // freshAt reports whether row i's numbers are those of this poll.

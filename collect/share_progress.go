@@ -48,12 +48,13 @@ func (r *rater) share(gt *GroupTopic, past *rowMemory, last *pastRows, i, p int,
 	}
 	m, row, at := &past.share[p], &past.rows[p], gt.commitsAt
 	c := shift{OffsetChange: OffsetChange{Topic: gt.Topic.Name, Partition: int32(p), From: m.start, To: gt.Committed[i]}}
+	lost := min(l.lost, gt.Reported[i]) // a counter keeps what it was given: the closer bound
 	if m.seen {
-		r.memory.counters.Overtaken += max(0, l.lost-m.lost)
+		r.memory.counters.Overtaken += max(0, lost-m.lost)
 	}
 	known := m.seen && row.commit >= 0
 	done, back := m.acknowledged(gt, last, i, p, row.commit)
-	m.lost = l.lost
+	m.lost = lost
 	switch {
 	case known && (back || c.To < c.From):
 		if c.cause = CauseReset; c.To < c.From {

@@ -3,6 +3,7 @@ package collect
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"testing"
 	"time"
 )
@@ -67,7 +68,7 @@ func TestShareLag(t *testing.T) {
 		{"DeleteRecords to 30", 30, 60, 60, 5, 55, "30..60 at 5 lag 30 lost lost 25", 30, 30, 30},
 		{"and the next acknowledgement", 30, 60, 60, 30, 30, "30..60 at 30 lag 30 ok", 30, 30, 30},
 		{"empty, 10 more, DeleteRecords to 50", 50, 70, 70, 30, 40, "50..70 at 30 lag 20 lost lost 20", 20, 50, 50},
-		{"DeleteRecords where more is gone than was left", 50, 70, 70, 30, 15, "50..70 at 30 lag 15 lost lost 15", 15, 50, none},
+		{"DeleteRecords where more is gone than was left", 50, 70, 70, 30, 15, "50..70 at 30 lag 15 lost lost 20", 15, 50, none},
 		{"DeleteRecords of what was read to the end: nothing is lost", 80, 80, 80, 50, 0, "80..80 at 50 lag 0 ok", 0, 80, none},
 		{"archived after two deliveries: done", 0, 1, 1, 0, 0, "0..1 at 0 lag 0 ok", 0, 0, none},
 		{"read_committed before an open transaction", 0, 34, 29, 20, 5, "0..34 at 20 lag 5 ok", none, 20, 29},
@@ -359,4 +360,66 @@ func TestShareFloor(t *testing.T) {
 	w.after(5 * time.Second).poll()
 	q.commitsUnread = ReasonNone
 	row(0, 109, 10, 10, "0..109 at 10 lag 10 ok", 99, 99)
+}
+
+// At the first look no log end of before is known, but the log start is: a group
+// that had read all before klagtop came, and whose start retention has passed,
+// loses nothing when the next record comes.
+func TestShareReadToTheEndBeforeTheFirstLook(t *testing.T) {
+	w, tr := newWorld(), newTracker("default", "boot")
+	q := w.shareGroup("q", member("a", on("x", 0))).says("x", 0, 50, 0)
+	w.topic("x", part{80, 80})
+	tr.advance(w.poll())
+	w.after(5*time.Second).topic("x", part{80, 85})
+	q.says("x", 0, 50, 5)
+	s := w.poll()
+	tr.advance(s)
+	g := mustGroup(t, s, "q")
+	wantLines(t, rowsOf(g), "x/0 80..85 at 50 lag 5 ok")
+	if g.Counters.Overtaken != 0 {
+		t.Errorf("%d records were overtaken, want 0", g.Counters.Overtaken)
+	}
+	if first, last := g.Topics[0].oldestUnread(0, 0); first != 80 || last != 80 {
+		t.Errorf("the oldest unread record lies from %d to %d, want 80", first, last)
+	}
+}
+
+// What a counter once holds it never gives back: of records that may be lost
+// only so many are counted as the broker said were left.
+func TestShareOvertakenIsAtMostTheLag(t *testing.T) {
+	w, tr := newWorld(), newTracker("default", "boot")
+	w.shareGroup("q", member("a", on("x", 0))).says("x", 0, 30, 15)
+	w.topic("x", part{0, 70})
+	tr.advance(w.poll())
+	w.after(5*time.Second).topic("x", part{50, 70})
+	s := w.poll()
+	tr.advance(s)
+	if c := mustGroup(t, s, "q").Counters; c.Overtaken != 15 {
+		t.Errorf("%d records were overtaken, want 15", c.Overtaken)
+	}
+}
+
+// The offsets of a share group that are gone began at its start offset, whatever
+// was done above it.
+func TestShareOffsetsDeleted(t *testing.T) {
+	w, tr := newWorld(), newTracker("default", "boot")
+	q := w.shareGroup("q").says("x", 0, 50, 0).says("x", 1, 10, 70)
+	w.topic("x", even(2, 0, 80)...)
+	var events []Event
+	for k := range 4 {
+		if k == 2 {
+			delete(q.shares["x"], 0)
+		}
+		events = append(events, tr.advance(w.poll())...)
+		w.after(5 * time.Second)
+	}
+	var changes []OffsetChange
+	for _, e := range events {
+		if e.Kind == EventOffsets {
+			changes = append(changes, e.Offsets...)
+		}
+	}
+	if want := []OffsetChange{{Topic: "x", Partition: 0, From: 50, To: NoCommit}}; !reflect.DeepEqual(changes, want) {
+		t.Errorf("got %+v, want %+v", changes, want)
+	}
 }
