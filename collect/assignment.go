@@ -1,6 +1,9 @@
 package collect
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Assignment is who owns what, counted. Every count is Unknown where the
 // members could not be read.
@@ -13,7 +16,8 @@ type Assignment struct {
 	Orphaned   int64 // rows on topics that no member subscribes to
 	Conflicts  int64 // partitions with two owners; never counted for share groups
 
-	// Skew is max / mean over all members; NaN at mean 0 or without members.
+	// Skew is max / mean over all members; NaN at mean 0, without members, or
+	// where one's share is not known.
 	SkewPartitions, SkewLag, SkewRate float64
 
 	// Colocated of Copartitioned partition indexes of topics with equal
@@ -75,6 +79,9 @@ func (g *Group) assignment(lags []float64) Assignment {
 		a.Assigned, a.Unassigned, a.Pending, a.Idle = Unknown, Unknown, Unknown, Unknown
 		return a
 	}
+	if g.conceals() {
+		return a
+	}
 	a.SkewPartitions = skew(counts)
 	a.SkewLag = skew(lags)
 	a.Colocated, a.Copartitioned = g.colocation()
@@ -95,6 +102,30 @@ func (g *Group) hidesOwners() bool {
 	return true
 }
 
+// conceals reports whether rows without an owner may have one: what some member
+// owns cannot be read.
+func (g *Group) conceals() bool {
+	if !g.undecoded() {
+		return false
+	}
+	for _, gt := range g.Topics {
+		if !gt.Orphaned && slices.Contains(gt.Owner, -1) {
+			return true
+		}
+	}
+	return false
+}
+
+// undecoded reports whether what some member owns cannot be read.
+func (g *Group) undecoded() bool {
+	for i := range g.Members {
+		if d := g.Members[i].Decode; d != DecodeOK && d != DecodeEmpty {
+			return true
+		}
+	}
+	return false
+}
+
 type topicPartition struct {
 	topic     string
 	partition int32
@@ -113,8 +144,11 @@ func (g *Group) targets() map[topicPartition]bool {
 }
 
 // rateSkew is skew by consume rate, NaN while a member with partitions has
-// none that is known.
+// none that is known, or may have partitions that cannot be seen.
 func (g *Group) rateSkew(rates []float64) float64 {
+	if g.conceals() {
+		return math.NaN()
+	}
 	for i, r := range rates {
 		if math.IsNaN(r) {
 			if g.Members[i].Partitions() > 0 {
@@ -126,7 +160,8 @@ func (g *Group) rateSkew(rates []float64) float64 {
 	return skew(rates)
 }
 
-// skew is max / mean: 1 is even, len(v) is all on one. NaN at mean 0.
+// skew is max / mean: 1 is even, len(v) is all on one. NaN at mean 0, and where
+// one is NaN.
 func skew(v []float64) float64 {
 	var sum, most float64
 	for _, x := range v {

@@ -84,6 +84,33 @@ func TestAssignment(t *testing.T) {
 	}
 }
 
+// Partitions without an owner may be those of a member whose assignment cannot be
+// read. Where all have an owner, it has none.
+func TestWhatOneMemberOwnsCannotBeRead(t *testing.T) {
+	for _, c := range []struct {
+		why  string
+		last int32 // partition of notifications that pod-1 owns beside 0
+		want string
+	}{
+		{"the rest may be its", 0, "skew NaN NaN, colocated -1/-1, 0 join sets"},
+		{"there is no rest", 1, "skew 2 2, colocated 2/2, 1 join sets"},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			w := newWorld()
+			w.topic("market-updates", even(2, 0, 10)...)
+			w.topic("notifications", even(2, 0, 10)...)
+			m := member("pod-2").to("market-updates", "notifications")
+			m.Decode = DecodeUndecodable
+			w.group("g", member("pod-1", on("market-updates", 0, 1), on("notifications", 0, c.last)), m)
+			g := mustGroup(t, w.poll(), "g")
+			a := g.Assignment
+			if got := fmt.Sprintf("skew %v %v, colocated %d/%d, %d join sets", a.SkewPartitions, a.SkewLag, a.Colocated, a.Copartitioned, len(g.JoinSets())); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
 func TestColocation(t *testing.T) {
 	both := func(client string, m, n []int32) Member {
 		return member(client, on("market-updates", m...), on("notifications", n...))

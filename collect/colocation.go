@@ -17,8 +17,12 @@ type JoinSet struct {
 // JoinSets are the sets of topics over which a group's co-location is counted.
 // Nil where the question makes no sense: without members, for Kafka Streams on
 // the classic protocol, where tasks and not topics are dealt out, and without
-// two such topics. A streams group has those of each of its subtopologies.
+// two such topics; and where nobody tells who owns what. A streams group has
+// those of each of its subtopologies.
 func (g *Group) JoinSets() []JoinSet {
+	if g.hidesOwners() || g.conceals() {
+		return nil
+	}
 	if g.Type != TypeStreams {
 		return joinSets(g.joinable())
 	}

@@ -30,6 +30,23 @@ func TestJoinSetsNameWhatIsApart(t *testing.T) {
 	}
 }
 
+// Of a group that is seen first in the middle of a rebalance brokers tell no
+// owner: that is no proof that topics are not co-located.
+func TestNoJoinSetsWhereOwnersAreHidden(t *testing.T) {
+	w := newWorld()
+	hidden := Member{ID: "pod-1-uuid", ClientID: "pod-1", Epoch: -1, Generation: -1, Decode: DecodeEmpty}
+	g := w.group("g", hidden)
+	g.facts.State = StatePreparingRebalance
+	for _, name := range []string{"market-updates", "notifications"} {
+		w.topic(name, even(2, 0, 10)...)
+		g.commit(name, 0, 5).commit(name, 1, 5)
+	}
+	got := mustGroup(t, w.poll(), "g")
+	if sets := got.JoinSets(); sets != nil || got.Assignment.Copartitioned != Unknown {
+		t.Errorf("%d join sets, %d co-partitioned; want none and unknown", len(sets), got.Assignment.Copartitioned)
+	}
+}
+
 func TestPartitionCountsThatDiffer(t *testing.T) {
 	for _, c := range []struct {
 		why    string

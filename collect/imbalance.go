@@ -78,16 +78,6 @@ func (g *Group) Imbalance() Imbalance {
 	return im
 }
 
-// undecoded reports whether what some member owns cannot be read.
-func (g *Group) undecoded() bool {
-	for i := range g.Members {
-		if d := g.Members[i].Decode; d != DecodeOK && d != DecodeEmpty {
-			return true
-		}
-	}
-	return false
-}
-
 func share(part, whole float64) float64 {
 	if whole == 0 {
 		return math.NaN()

@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"math"
 	"testing"
 	"time"
 )
@@ -59,6 +60,26 @@ func TestImbalance(t *testing.T) {
 				t.Errorf("got %q of %q, want %q of %q; %+v, skew %+v", im.Cause, who, c.want, c.who, im, g.Assignment)
 			}
 		})
+	}
+}
+
+// Where the lag of what some member owns is not known, neither is whose lag is
+// the largest: nobody is named, and there is no skew.
+func TestUnknownLagIsNoSkew(t *testing.T) {
+	w := newWorld()
+	x := w.topic("x", even(5, 0, 100)...)
+	g := w.group("g", member("pod-1", on("x", 0, 1, 2, 3)), member("pod-2", on("x", 4)))
+	for p := range int32(4) {
+		g.commit("x", p, 90)
+	}
+	g.commit("x", 4, 0)
+	x.endUnread[4] = ReasonNoLeader
+	got := mustGroup(t, w.poll(), "g")
+	if im := got.Imbalance(); !math.IsNaN(got.Assignment.SkewLag) || im.Cause != ImbalanceNone {
+		t.Errorf("skew by lag %v, %+v; pod-2 may have any lag", got.Assignment.SkewLag, im)
+	}
+	if got.Assignment.SkewPartitions != 1.6 {
+		t.Errorf("skew by partitions %v, want 1.6", got.Assignment.SkewPartitions)
 	}
 }
 

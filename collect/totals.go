@@ -26,7 +26,7 @@ type Totals struct {
 
 // totals adds the group's rows up. A group whose commits were never read and
 // that has no rows is not at 0: nothing is known of it. The lags are added to
-// loads by owner.
+// loads by owner; NaN of who owns a row without one.
 func (g *Group) totals(loads []float64) Totals {
 	t := Totals{Complete: true, Headroom: math.NaN()}
 	committed, worst := g.committed(), worstAge{}
@@ -37,13 +37,17 @@ func (g *Group) totals(loads []float64) Totals {
 			if gt.judged(i, committed) {
 				worst.add(gt, i, l)
 			}
-			if o := gt.Owner[i]; o >= 0 && l.lag > 0 {
+			if o := gt.Owner[i]; o >= 0 && l.lag != 0 {
+				load := float64(l.lag)
+				if l.lag < 0 {
+					load = math.NaN()
+				}
 				if gt.MoreOwners == nil {
-					loads[o] += float64(l.lag)
+					loads[o] += load
 					continue
 				}
 				for _, o := range gt.owners(i) {
-					loads[o] += float64(l.lag)
+					loads[o] += load
 				}
 			}
 		}
