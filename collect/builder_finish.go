@@ -229,6 +229,7 @@ func (b *Builder) keepRows(d *groupDraft) {
 			for i := range gt.Committed {
 				p := int(gt.Partition(i))
 				switch {
+				case reasonAt(gt.CommitReason, i).final(): // an answer: no number from before may stand
 				case p < len(t.kept) && t.kept[p]:
 					gt.keepCommit(i, was)
 					gt.keepEnd(p, was)

@@ -161,6 +161,21 @@ func TestShareUnread(t *testing.T) {
 	}
 }
 
+// An answer about a share partition counts at once, also while its log end cannot
+// be read.
+func TestShareAnswersBesideAKeptEnd(t *testing.T) {
+	for _, why := range []Reason{ReasonDenied, ReasonNotReported, ReasonTopicMissing} {
+		w := newWorld()
+		x := w.topic("x", even(2, 0, 10)...)
+		q := w.shareGroup("q", member("a", on("x", 0, 1))).says("x", 0, 4, 6).says("x", 1, 0, 10)
+		w.poll()
+		x.endUnread[0] = ReasonBrokerDown
+		q.shares["x"][0] = told{-1, -1, why}
+		w.after(time.Second)
+		wantLines(t, rowsOf(mustGroup(t, w.poll(), "q")), "x/0 0..10 at ? lag ? unknown "+why.String(), "x/1 0..10 at 0 lag 10 ok")
+	}
+}
+
 // A group that has no rows yet is not at lag 0, and one of whose topics some may
 // be hidden has not only the rows that are seen.
 func TestShareHides(t *testing.T) {
