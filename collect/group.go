@@ -375,7 +375,7 @@ const (
 	DecodeOK          Decode = "ok"
 	DecodeEmpty       Decode = "empty"        // no bytes, or no partitions
 	DecodeNotConsumer Decode = "not_consumer" // another protocol's bytes
-	DecodeUndecodable Decode = "undecodable"
+	DecodeUndecodable Decode = "undecodable"  // bytes that make no sense, or topics that nobody could name
 )
 
 // cleanHost drops the slash that Kafka puts before a client's address.

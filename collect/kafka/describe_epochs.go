@@ -36,7 +36,7 @@ func consumerAnswers(r *kmsg.ConsumerGroupDescribeResponse, topics *view) []answ
 				Subscribed: sorted(m.SubscribedTopics),
 				Assigned:   topics.name(m.Assignment.TopicPartitions), Target: topics.name(m.TargetAssignment.TopicPartitions),
 			}
-			f.Members[j].Decode = decodeOf(f.Members[j].Assigned)
+			f.Members[j].Decode = resolved(&f.Members[j], hasPartitions(m.Assignment.TopicPartitions), hasPartitions(m.TargetAssignment.TopicPartitions))
 		}
 		out = append(out, answer{name: g.Group, facts: f})
 	}
@@ -65,7 +65,7 @@ func shareAnswers(r *kmsg.ShareGroupDescribeResponse, topics *view) []answer {
 				ID: m.MemberID, ClientID: m.ClientID, Host: m.ClientHost, Rack: text(m.RackID), Epoch: m.MemberEpoch, Generation: -1,
 				Subscribed: sorted(m.SubscribedTopicNames), Assigned: topics.name(tps),
 			}
-			f.Members[j].Decode = decodeOf(f.Members[j].Assigned)
+			f.Members[j].Decode = resolved(&f.Members[j], hasPartitions(tps), false)
 		}
 		out = append(out, answer{name: g.GroupID, facts: f})
 	}
@@ -117,6 +117,20 @@ func sorted(names []string) []string {
 	out := append([]string{}, names...)
 	slices.Sort(out)
 	return out
+}
+
+// resolved is what became of the assignment of a member that owns and is given
+// something, or not, as the broker says. One of which nothing could be named is
+// not one of nothing: the member is not idle.
+func resolved(m *collect.Member, owns, given bool) collect.Decode {
+	if len(m.Assigned) == 0 && (owns || given && len(m.Target) == 0) {
+		return collect.DecodeUndecodable
+	}
+	return decodeOf(m.Assigned)
+}
+
+func hasPartitions(tps []kmsg.AssignmentTopicPartition) bool {
+	return slices.ContainsFunc(tps, func(tp kmsg.AssignmentTopicPartition) bool { return len(tp.Partitions) > 0 })
 }
 
 func decodeOf(assigned []collect.TopicPartitions) collect.Decode {

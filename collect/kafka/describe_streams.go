@@ -78,8 +78,16 @@ func (t tasks) member(m *kmsg.StreamsGroupDescribeResponseGroupMember) collect.M
 		Epoch: m.MemberEpoch, Generation: -1, HasTarget: true, Streams: s,
 		Assigned: t.partitions(m.Assignment.ActiveTasks), Target: t.partitions(m.TargetAssignment.ActiveTasks),
 	}
-	out.Decode = decodeOf(slices.Concat(out.Assigned, s.Standby, s.Warmup))
+	a, target := &m.Assignment, &m.TargetAssignment
+	out.Decode = resolved(&out, hasTasks(a.ActiveTasks, a.StandbyTasks, a.WarmupTasks), hasTasks(target.ActiveTasks, target.StandbyTasks, target.WarmupTasks))
+	if len(s.Standby)+len(s.Warmup) > 0 { // it has something, and what it has is known
+		out.Decode = collect.DecodeOK
+	}
 	return out
+}
+
+func hasTasks(lists ...[]kmsg.TaskIDs) bool {
+	return slices.ContainsFunc(slices.Concat(lists...), func(t kmsg.TaskIDs) bool { return len(t.Partitions) > 0 })
 }
 
 // partitions gives what tasks read: task p of a subtopology reads partition p

@@ -101,6 +101,35 @@ func TestStreamsAnswers(t *testing.T) {
 	}
 }
 
+// A member whose tasks cannot be put to topics has work, and is not idle: the
+// topology is not told, or a topic's name is not.
+func TestMembersWhoseWorkHasNoName(t *testing.T) {
+	streams := shop()
+	streams.Topology = nil
+	streams.Members[1].Assignment.WarmupTasks = nil
+	streams.Members[1].TargetAssignment.WarmupTasks = nil
+	epochs := kmsg.NewConsumerGroupDescribeResponseGroup()
+	for _, n := range []int{1, 0} {
+		m := kmsg.NewConsumerGroupDescribeResponseGroupMember()
+		for range n {
+			tp := kmsg.NewAssignmentTopicPartition()
+			tp.TopicID, tp.Partitions = [16]byte{9}, []int32{0}
+			m.Assignment.TopicPartitions = append(m.Assignment.TopicPartitions, tp)
+		}
+		epochs.Members = append(epochs.Members, m)
+	}
+	var v view
+	for why, as := range map[string][]answer{
+		"streams":  streamsAnswers(&kmsg.StreamsGroupDescribeResponse{Groups: []kmsg.StreamsGroupDescribeResponseGroup{streams}}, &v),
+		"consumer": consumerAnswers(&kmsg.ConsumerGroupDescribeResponse{Groups: []kmsg.ConsumerGroupDescribeResponseGroup{epochs}}, &v),
+	} {
+		ms := as[0].facts.Members
+		if ms[0].Idle() || ms[0].Decode != collect.DecodeUndecodable || !ms[1].Idle() || ms[1].Decode != collect.DecodeEmpty {
+			t.Errorf("%s: the first is %q, idle %v; the second, who has nothing, %q, idle %v", why, ms[0].Decode, ms[0].Idle(), ms[1].Decode, ms[1].Idle())
+		}
+	}
+}
+
 // A broker that describes streams groups, and the same with the feature
 // switched off, which goes on to give the commits.
 func TestStreamsGroup(t *testing.T) {

@@ -182,12 +182,30 @@ func (t *offsetsTopic) note(key, value []byte) {
 		t.of(name).journal = j
 	}
 	if name, topic, p, d, ok := decodeCommitRecord(key, value); ok && t.filter.Group(name) && t.filter.Topic(topic) {
-		c := t.of(name).commits
-		if int(p) >= len(c[topic]) {
-			c[topic] = append(c[topic], make([]dated, int(p)+1-len(c[topic]))...)
-		}
-		c[topic][p] = d
+		t.noteCommit(name, topic, p, d)
 	}
+}
+
+// noteCommit keeps what a record said of a commit. Commits on a topic that is
+// deleted are taken back one by one, and with the last of them the topic goes: a
+// group may have a new one each hour.
+func (t *offsetsTopic) noteCommit(group, topic string, p int32, d dated) {
+	if d.at == 0 {
+		g := t.groups[group]
+		if g == nil || int(p) >= len(g.commits[topic]) {
+			return
+		}
+		g.commits[topic][p] = d
+		if !slices.ContainsFunc(g.commits[topic], func(d dated) bool { return d.at != 0 }) {
+			delete(g.commits, topic)
+		}
+		return
+	}
+	c := t.of(group).commits
+	if int(p) >= len(c[topic]) {
+		c[topic] = append(c[topic], make([]dated, int(p)+1-len(c[topic]))...)
+	}
+	c[topic][p] = d
 }
 
 func (t *offsetsTopic) of(group string) *recorded {

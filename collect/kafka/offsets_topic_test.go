@@ -90,6 +90,32 @@ func TestTheOffsetsTopicForgetsGroups(t *testing.T) {
 	}
 }
 
+// Commits that are deleted, as those on a deleted topic are, leave nothing in
+// memory of a group that goes on: some have a new topic each hour.
+func TestTheOffsetsTopicForgetsTopics(t *testing.T) {
+	key := kmsg.NewOffsetCommitKey()
+	key.Version, key.Group = 1, "g"
+	value := kmsg.NewOffsetCommitValue()
+	value.Version, value.Offset, value.CommitTimestamp = 3, 10, 1000
+	tail := newOffsetsTopic(collect.Filter{})
+	for _, topic := range []string{"hour-1", "hour-2", "hour-3"} {
+		key.Topic = topic
+		for key.Partition = range 3 {
+			tail.note(key.AppendTo(nil), value.AppendTo(nil))
+		}
+		for key.Partition = range 3 {
+			if topic != "hour-3" || key.Partition < 2 {
+				tail.note(key.AppendTo(nil), nil)
+			}
+		}
+	}
+	key.Topic, key.Partition = "never seen", partitionLimit
+	tail.note(key.AppendTo(nil), nil)
+	if g := tail.groups["g"]; len(g.commits) != 1 || g.commits["hour-3"] == nil || g.commits["hour-3"][2].offset != 10 {
+		t.Errorf("it remembers %v", g.commits)
+	}
+}
+
 // A commit's time is that of the record with the same offset, and of no other.
 func TestTheOffsetsTopicDatesCommits(t *testing.T) {
 	key := kmsg.NewOffsetCommitKey()
