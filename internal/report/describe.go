@@ -74,7 +74,7 @@ func Sentence(g *collect.Group, o Options) string {
 	if g.Lag.Records != 0 {
 		parts = append(parts, "behind "+o.age(g.Lag.Age))
 	}
-	parts = append(parts, doubts(&g.Lag)...)
+	parts = append(parts, doubts(g)...)
 	if g.AssignmentStale {
 		parts = append(parts, "members as they were")
 	}
@@ -84,8 +84,13 @@ func Sentence(g *collect.Group, o Options) string {
 	return Printable(g.Name) + ": " + strings.Join(parts, ", ")
 }
 
-// doubts are the counts that say how a total was formed, where they are not 0.
-func doubts(t *collect.Totals) []string {
+// doubts are the counts that say how a group's total was formed, where they are
+// not 0. What a share group lost is known as an upper bound only.
+func doubts(g *collect.Group) []string {
+	t, most := &g.Lag, ""
+	if g.Type == collect.TypeShare {
+		most = "up to "
+	}
 	var out []string
 	for _, c := range []struct {
 		n    int
@@ -96,7 +101,7 @@ func doubts(t *collect.Totals) []string {
 		}
 	}
 	if t.LostRecords > 0 {
-		out = append(out, plural(t.LostRecords, "record")+" lost")
+		out = append(out, most+plural(t.LostRecords, "record")+" lost")
 	}
 	return out
 }

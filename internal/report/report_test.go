@@ -149,6 +149,16 @@ func TestTotalsSayHowTheyWereFormed(t *testing.T) {
 	}
 }
 
+func TestWhatAShareGroupLostIsAnUpperBound(t *testing.T) {
+	for typ, want := range map[collect.GroupType]string{collect.TypeShare: "queue: share, Empty, 0 partitions, lag 30, behind ?, up to 25 records lost", collect.TypeClassic: "queue: classic, Empty, 0 partitions, lag 30, behind ?, 25 records lost"} {
+		g := &collect.Group{Name: "queue", Type: typ, State: "Empty", Lag: collect.Totals{Records: 30, Known: 1, LostRecords: 25, Complete: true}}
+		g.Assignment.Members = collect.Unknown
+		if got := Sentence(g, Options{}); got != want {
+			t.Errorf("%s\nwant %s", got, want)
+		}
+	}
+}
+
 func TestAMembersLagSaysHowItWasFormed(t *testing.T) {
 	owns := &collect.Member{Decode: collect.DecodeOK}
 	for name, c := range map[string]struct {
