@@ -156,7 +156,9 @@ func (c *Collector) Once(ctx context.Context) *Update {
 	ctx, cancel := context.WithDeadline(ctx, started.Add(c.opts.Timeout))
 	defer cancel()
 	s := c.source.Poll(ctx, c.ask(started))
-	c.askPastEnds(ctx, s)
+	if c.seq == 0 { // later what was read counts
+		c.askPastEnds(ctx, s)
+	}
 	for range onceSearches {
 		c.searchTimes(ctx, s)
 	}

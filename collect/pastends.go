@@ -5,9 +5,11 @@ import (
 	"time"
 )
 
+// PastRate is what produced rates are taken over at the first look, where log
+// ends of the past can be asked for.
+const PastRate = time.Minute
+
 const (
-	// pastRate is what produced rates are taken over at the first look.
-	pastRate = time.Minute
 	// pastAge is how far back log ends are asked for beside that: what lies
 	// after it need not be searched for.
 	pastAge = 5 * time.Minute
@@ -25,13 +27,14 @@ type pastEnd struct {
 
 // askPastEnds asks for the log ends of one and five minutes ago, by timestamp,
 // so that the first look knows what is produced. It goes by the records' own
-// timestamps: where the newest lies in the future, nothing is said.
+// timestamps: where the newest lies in the future, nothing is said. Partitions
+// that never held a record need no question.
 func (c *Collector) askPastEnds(ctx context.Context, s *Snapshot) {
 	t := c.tracker
 	t.meet(s.Cluster.ID)
 	t.noteEnds(s)
-	parts := t.pastEnds(s)
 	t.pastRates = map[string][]float32{}
+	parts := t.pastEnds(s)
 	now := c.opts.Now()
 	parts = c.askPast(ctx, parts, TimestampNewest, func(e pastEnd, a TimeAnswer) bool {
 		if a.Timestamp > now.Add(futureAllowance).UnixMilli() {
@@ -40,7 +43,7 @@ func (c *Collector) askPastEnds(ctx context.Context, s *Snapshot) {
 		}
 		return a.Offset >= 0
 	})
-	since := s.TakenAt.Add(-pastRate)
+	since := s.TakenAt.Add(-PastRate)
 	parts = c.askPast(ctx, parts, since.UnixMilli(), func(e pastEnd, a TimeAnswer) bool {
 		end := e.topic.LogEnd[e.part]
 		if a.Offset >= 0 { // else nothing was produced since
@@ -81,7 +84,7 @@ func (c *Collector) askPast(ctx context.Context, parts []pastEnd, timestamp int6
 	return good
 }
 
-// pastEnds lists partitions that hold records.
+// pastEnds lists partitions that hold records, and notes those that never did.
 func (t *tracker) pastEnds(s *Snapshot) (out []pastEnd) {
 	for _, topic := range s.Topics {
 		if topic.Reason != ReasonNone {
@@ -89,6 +92,9 @@ func (t *tracker) pastEnds(s *Snapshot) (out []pastEnd) {
 		}
 		h := t.times(topic)
 		for p, end := range topic.LogEnd {
+			if end == 0 && topic.endReason(p) == ReasonNone {
+				t.pastRate(topic)[p] = 0
+			}
 			if end <= topic.LogStart[p] || topic.LogStart[p] < 0 || topic.endReason(p) != ReasonNone {
 				continue
 			}

@@ -24,6 +24,7 @@ func TestTheFirstLookKnowsWhatIsProduced(t *testing.T) {
 				l.append(epoch.Add(time.Duration(s-1100) * time.Second))
 			}
 		}, 0, 200},
+		{"no record ever", func(*liveLog) {}, 0, 0},
 		{"one stamped in the future: nothing is said", func(l *liveLog) {
 			for s := range 1000 {
 				l.append(epoch.Add(time.Duration(s-1000) * time.Second))
@@ -37,7 +38,7 @@ func TestTheFirstLookKnowsWhatIsProduced(t *testing.T) {
 			l := &liveLog{now: epoch}
 			c.write(l)
 			w.topic("a", part{0, l.end()})
-			w.solo("g").commit("a", 0, 900)
+			w.solo("g").commit("a", 0, min(900, l.end()))
 			col := New(polled{l, w}, Options{Build: w.opts, Interval: 5 * time.Second, Timeout: 1e5 * time.Hour, Now: func() time.Time { return w.now }})
 			g := mustGroup(t, col.Once(t.Context()).Snapshot, "g")
 			row := g.Topics[0].Row(0)

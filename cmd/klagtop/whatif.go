@@ -19,8 +19,9 @@ import (
 	"github.com/klagtop/klagtop/internal/report"
 )
 
-// secondLook is how long after the first look the second is taken: rates need
-// two, and a group in the middle of a rebalance may be through it.
+// secondLook is how long after a look the next one is taken: rates that the
+// first does not know need two, and a group in the middle of a rebalance may be
+// through it.
 const secondLook = time.Second
 
 // supposed are the flags of whatif.
@@ -100,7 +101,7 @@ func refused(err error) error {
 }
 
 func (p *program) whatif(ctx context.Context, cfg config.Config, planner collect.Planner, name string, change collect.Change, format string) error {
-	l, seconds, err := p.twoLooks(ctx, cfg, name)
+	l, seconds, err := p.lookForRates(ctx, cfg, name)
 	if err != nil {
 		return err
 	}
@@ -129,10 +130,11 @@ func (p *program) whatif(ctx context.Context, cfg config.Config, planner collect
 	return p.conclude(l)
 }
 
-// twoLooks polls twice, and more often while a rebalance hides what a group's
-// members subscribe to, as long as --timeout lets it. It says over how many
-// seconds rates were measured, NaN where there is no group to measure.
-func (p *program) twoLooks(ctx context.Context, cfg config.Config, name string) (*look, float64, error) {
+// lookForRates polls, and again where a rate is not known from the log ends of
+// the past, or while a rebalance hides what a group's members subscribe to, as
+// long as --timeout lets it. It says over how many seconds rates were measured,
+// NaN where there is no group to measure.
+func (p *program) lookForRates(ctx context.Context, cfg config.Config, name string) (*look, float64, error) {
 	c, err := p.open(cfg, quiet(cfg, p.stderr))
 	if err != nil {
 		return nil, 0, err
@@ -150,6 +152,8 @@ func (p *program) twoLooks(ctx context.Context, cfg config.Config, name string) 
 		switch {
 		case !there:
 			return l, math.NaN(), nil
+		case looks == 1 && !veiled(g) && rated(g):
+			return l, collect.PastRate.Seconds(), nil
 		case looks == 1:
 			first = u.Snapshot.TakenAt
 		case !veiled(g) || time.Since(began) > cfg.Timeout:
@@ -162,6 +166,14 @@ func (p *program) twoLooks(ctx context.Context, cfg config.Config, name string) 
 		}
 		timer.Stop()
 	}
+}
+
+// rated reports whether it is known what is produced on each partition of a
+// group's topics.
+func rated(g *collect.Group) bool {
+	return !slices.ContainsFunc(g.Topics, func(gt *collect.GroupTopic) bool {
+		return slices.ContainsFunc(gt.Topic.Produced, func(rate float32) bool { return math.IsNaN(float64(rate)) })
+	})
 }
 
 // veiled reports whether a rebalance hides what some member subscribes to.
