@@ -45,9 +45,9 @@ With --for, a group is above a limit only if it is so at every poll.`,
 		case len(cfg.Filter.Groups) == 0:
 			return usage("--group '*' takes all of them", "--group is missing: which groups shall be checked?")
 		case !limits.Any():
-			return usage("", "--max-lag or --max-seconds is missing: what shall groups be held against?")
+			return usage("--max-lag 1000 allows a thousand records, --max-seconds 30s half a minute", "--max-lag or --max-seconds is missing: what shall groups be held against?")
 		case during < 0:
-			return &config.Error{Source: "--for", Value: during.String(), Problem: "below zero"}
+			return &config.Error{Source: "--for", Value: during.String(), Problem: "below zero", Hint: "--for 1m polls for a minute"}
 		}
 		return p.check(cmd.Context(), cfg, limits, during)
 	}

@@ -67,7 +67,31 @@ table and ends.`,
 		p.serveCommand(), p.demoCommand(), p.describeCommand(), p.listCommand(), p.watchCommand(), p.eventsCommand(), p.checkCommand(),
 		p.whatifCommand(), p.doctorCommand(), p.versionCommand(),
 	)
+	refuseUnknown(root)
 	return root
+}
+
+// refuseUnknown makes cobra's own commands fail over words that they do not
+// know: as they come, they print their help as if it had been asked for.
+func refuseUnknown(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "help":
+			cmd.Args = func(_ *cobra.Command, args []string) error {
+				if found, rest, err := root.Find(args); err != nil || found == root {
+					return unknownCommand(root, args)
+				} else if len(rest) > 0 {
+					return unknownCommand(found, rest)
+				}
+				return nil
+			}
+		case "completion":
+			cmd.Args = unknownCommand
+			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
+	}
 }
 
 func flagError(cmd *cobra.Command, err error) error {
@@ -78,12 +102,12 @@ func flagError(cmd *cobra.Command, err error) error {
 	return usage(cmd.CommandPath()+" --help lists the flags of the command, klagtop --help those of all", "%w", err)
 }
 
-// unknownCommand refuses words after klagtop that are no command.
+// unknownCommand refuses words after a command that are no command of its.
 func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	hint := "klagtop --help lists the commands"
+	hint := cmd.CommandPath() + " --help lists the commands"
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, " or ") + "?"
 	}

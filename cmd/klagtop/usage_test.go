@@ -63,11 +63,19 @@ func TestWhatIsRefusedIsNamed(t *testing.T) {
 		"serve --listen nowhere":                    {`--listen "nowhere"`},
 		"serve --log-format xml":                    {`--log-format "xml"`},
 		"version --bogus":                           {"unknown flag"},
+		"help bogus":                                {`error: unknown command "bogus"`, "hint: klagtop --help lists the commands"},
+		"help whatiff":                              {`error: unknown command "whatiff"`, "hint: did you mean whatif?"},
+		"completion tcsh":                           {`error: unknown command "tcsh"`, "hint: klagtop completion --help"},
+		"doctor --probe-records=maybe":              {`--probe-records "maybe": neither true nor false`, "hint: --probe-records: read the last records"},
+		"events --window 1":                         {`--window "1": a rate needs at least 2 polls`, "hint: --window: number of polls", "(default 12)"},
 		"describe -o json -o xml --group ticker":    {`--output "xml"`},
 	} {
 		code, stdout, stderr := runHere(t, nil, strings.Fields(args)...)
 		if code != exitUsage || stdout != "" {
 			t.Errorf("klagtop %s: exit code %d, standard output %q", args, code, stdout)
+		}
+		if !strings.Contains(stderr, "\nklagtop: hint: ") {
+			t.Errorf("klagtop %s: no hint in %q", args, stderr)
 		}
 		for _, text := range want {
 			if !strings.Contains(stderr, text) {

@@ -193,7 +193,7 @@ func (s *situation) join(c collect.MembersChange, subscribed []string, out *outc
 		if static {
 			add(collect.MemberRef{MemberID: id, ClientID: id, InstanceID: id}, named)
 		} else {
-			add(collect.MemberRef{MemberID: id, ClientID: id}, named)
+			add(collect.MemberRef{MemberID: s.unlike(id), ClientID: id}, named)
 		}
 	}
 	taken := func(name string) bool {
@@ -207,4 +207,14 @@ func (s *situation) join(c collect.MembersChange, subscribed []string, out *outc
 		add(collect.MemberRef{MemberID: name, ClientID: name}, nameless)
 	}
 	return nil
+}
+
+// unlike is a name for a member that joins, which no other has: many
+// applications give all their members one client id.
+func (s *situation) unlike(id string) string {
+	name := id
+	for n := 2; slices.ContainsFunc(s.members, func(m member) bool { return m.MemberID == name }); n++ {
+		name = id + "-" + strconv.Itoa(n)
+	}
+	return name
 }

@@ -39,6 +39,7 @@ func TestChangesOfMembers(t *testing.T) {
 		{"a number in all, more than now", "5", "+new-1 +new-2", false, 6, 0, 6},
 		{"a client id decides where its member comes", "+pod2b", "+pod2b", true, 2, 0, 10},
 		{"unless another has the same", "+pod2", "+pod2", false, 6, 0, 6},
+		{"several of one client id are told apart", "+pod4,+pod4,+pod4", "+pod4 +pod4-2 +pod4-3", false, 10, 0, 2},
 		{"one joins as another leaves", "+pod4,-pod1", "+pod4 -pod1-a1", true, 12, 0, 0},
 	} {
 		w := trio().what(t, collect.Change{Assignor: rangeName, Members: members(c.members).Members})

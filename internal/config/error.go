@@ -12,7 +12,7 @@ type Error struct {
 	Source  string // where the setting came from: "--interval", "KLAGTOP_INTERVAL", "client.properties:4: ssl.keystore.type"
 	Value   string // as given; empty for secrets and where there is none
 	Problem string // what is wrong with it
-	Hint    string // what to do about it; may be empty
+	Hint    string // what to do about it; empty only where Problem says so
 }
 
 func (e *Error) Error() string {
@@ -41,11 +41,21 @@ func invalidValue(source string, f *pflag.Flag, value string) *Error {
 	case "duration":
 		e.Problem, e.Hint = "not a duration", "write a number with its unit: 500ms, 5s, 1m"
 	case "int":
-		e.Problem, e.Hint = "not a whole number", ""
+		e.Problem, e.Hint = "not a whole number", meaning(f)
 	case "bool":
-		e.Problem, e.Hint = "neither true nor false", ""
+		e.Problem, e.Hint = "neither true nor false", meaning(f)
 	default:
-		e.Problem = "not a " + f.Value.Type()
+		e.Problem, e.Hint = "not a "+f.Value.Type(), meaning(f)
 	}
 	return e
+}
+
+// meaning says what a flag is for: the hint where there is no better one.
+func meaning(f *pflag.Flag) string {
+	_, usage := pflag.UnquoteUsage(f)
+	text := "--" + f.Name + ": " + usage
+	if f.DefValue != "" && f.DefValue != "[]" && f.DefValue != "0" && f.DefValue != "false" && !isSecret(f.Name) {
+		text += " (default " + f.DefValue + ")"
+	}
+	return text
 }

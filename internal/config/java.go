@@ -105,7 +105,7 @@ func (f *javaFile) general() error {
 		f.take(name, key, false)
 		if v := f.get(key); v != "" {
 			if n, err := strconv.ParseInt(v, 10, 32); err != nil || n <= 0 {
-				return f.refuse(key, v, "not a number of milliseconds above zero", "")
+				return f.refuse(key, v, "not a number of milliseconds above zero", "30000 is 30 seconds")
 			}
 		}
 	}

@@ -147,7 +147,11 @@ func (l *layers) source(name string) string {
 	return "--" + name
 }
 
+// refuse gives the error of a setting. Without a hint it says what the setting is for.
 func (l *layers) refuse(name, value, problem, hint string) *Error {
+	if f := l.values.Lookup(name); hint == "" && f != nil {
+		hint = meaning(f)
+	}
 	return &Error{Source: l.source(name), Value: value, Problem: problem, Hint: hint}
 }
 

@@ -248,7 +248,7 @@ func TestRefusals(t *testing.T) {
 		t.Run(c.why, func(t *testing.T) {
 			_, err := load(t, c.args, c.environ...)
 			e, ok := errors.AsType[*Error](err)
-			if !ok || e.Error() != c.err || !strings.Contains(e.Hint, c.hint) {
+			if !ok || e.Error() != c.err || !strings.Contains(e.Hint, c.hint) || e.Hint == "" {
 				t.Fatalf("got %v\nwant %s\nwith a hint of %q", err, c.err, c.hint)
 			}
 			if strings.Contains(e.Error()+e.Hint, "hunter2") {
