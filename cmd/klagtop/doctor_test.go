@@ -13,12 +13,12 @@ import (
 // What a person reads: names of the cluster's obey nobody, what is not known is
 // a question mark, what is missing says what it costs and what grants it.
 func TestDiagnosisForPeople(t *testing.T) {
-	yes, no, id, controller, days, groups, topics := true, false, int32(1), int32(2), 12, 3, 4
+	yes, no, id, controller, days, brokers, groups, topics := true, false, int32(1), int32(2), 12, 2, 3, 4
 	latency, ahead := 0.0021, 7.5
 	until := time.Date(2027, 1, 2, 3, 4, 5, 0, time.UTC)
 	d := &kafka.Diagnosis{
 		Cluster: kafka.DiagnosedCluster{
-			Name: "prod", ID: "abc", Brokers: 2, Controller: &controller, SeesAllGroups: &no, SeesAllTopics: &yes,
+			Name: "prod", ID: "abc", Brokers: &brokers, Controller: &controller, SeesAllGroups: &no, SeesAllTopics: &yes,
 			Groups: &groups, Topics: &topics, DeniedGroups: []string{"x\x1b"}, DeniedTopics: []string{},
 		},
 		Principal: kafka.Principal{Name: "User:mon", From: "sasl"},

@@ -72,10 +72,13 @@ func (s *sheet) cluster(d *kafka.Diagnosis, filter collect.Filter) {
 	c := &d.Cluster
 	what := report.Printable(c.Name)
 	if c.ID != "" {
-		what += " (" + report.Printable(c.ID) + "), " + counted(c.Brokers, "broker")
-		if c.Controller != nil {
-			what += ", controller " + strconv.Itoa(int(*c.Controller))
-		}
+		what += " (" + report.Printable(c.ID) + ")"
+	}
+	if c.Brokers != nil {
+		what += ", " + counted(*c.Brokers, "broker")
+	}
+	if c.Controller != nil {
+		what += ", controller " + strconv.Itoa(int(*c.Controller))
 	}
 	rows := [][]string{{"cluster", what}}
 	who := report.Printable(d.Principal.Name)

@@ -47,7 +47,7 @@ type Diagnosis struct {
 type DiagnosedCluster struct {
 	Name          string `json:"name"` // the caller's
 	ID            string `json:"id"`   // "" if not known
-	Brokers       int    `json:"brokers"`
+	Brokers       *int   `json:"brokers"`
 	Controller    *int32 `json:"controller"`
 	SeesAllGroups *bool  `json:"sees_all_groups"`
 	SeesAllTopics *bool  `json:"sees_all_topics"`
@@ -186,7 +186,8 @@ func (dr *doctor) meet(ctx context.Context, guide *checkup) *kmsg.MetadataRespon
 	}
 	m := resp.(*kmsg.MetadataResponse)
 	c := &dr.d.Cluster
-	c.Brokers = len(m.Brokers)
+	brokers := len(m.Brokers)
+	c.Brokers = &brokers
 	if m.ClusterID != nil {
 		c.ID = *m.ClusterID
 	}

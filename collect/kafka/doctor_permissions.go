@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -106,10 +105,9 @@ type examination struct {
 	described     int32 // the same from DescribeCluster
 	listed        []topicRights
 	transactional collect.Tri
-	brokerConfigs collect.Tri
 	topicConfigs  collect.Tri // of one topic, where rights are not told
 
-	blocked bool // a group is denied over a topic that nobody names
+	blocked []*collect.Group // denied over a topic that nobody names
 
 	used map[string]bool // topics that selected groups have rows on; nil where they are not all that matter
 }
@@ -146,39 +144,27 @@ func (x *examination) ask(ctx context.Context) {
 	if x.described != unset {
 		x.cluster = x.described
 	}
-	x.brokerConfigs, x.topicConfigs = may(x.cluster, kmsg.ACLOperationDescribeConfigs), collect.Maybe
 	x.tryConfigs(ctx)
 }
 
-// tryConfigs reads settings where a broker does not tell what may be done, as
-// old ones and some services do not.
+// tryConfigs reads a topic's settings where a broker does not tell what may be
+// done, as old ones and some services do not.
 func (x *examination) tryConfigs(ctx context.Context) {
-	req := kmsg.NewPtrDescribeConfigsRequest()
-	ask := func(kind kmsg.ConfigResourceType, name, key string) {
-		r := kmsg.NewDescribeConfigsRequestResource()
-		r.ResourceType, r.ResourceName, r.ConfigNames = kind, name, []string{key}
-		req.Resources = append(req.Resources, r)
-	}
-	if x.brokerConfigs == collect.Maybe && x.c.ID != nil {
-		ask(kmsg.ConfigResourceTypeBroker, strconv.Itoa(int(*x.c.ID)), "offsets.retention.minutes")
-	}
-	if i := slices.IndexFunc(x.listed, func(t topicRights) bool { return t.operations == unset }); i >= 0 {
-		ask(kmsg.ConfigResourceTypeTopic, x.listed[i].name, "retention.ms")
-	}
-	if len(req.Resources) == 0 {
+	x.topicConfigs = collect.Maybe
+	i := slices.IndexFunc(x.listed, func(t topicRights) bool { return t.operations == unset })
+	if i < 0 {
 		return
 	}
+	req := kmsg.NewPtrDescribeConfigsRequest()
+	r := kmsg.NewDescribeConfigsRequestResource()
+	r.ResourceType, r.ResourceName, r.ConfigNames = kmsg.ConfigResourceTypeTopic, x.listed[i].name, []string{"retention.ms"}
+	req.Resources = append(req.Resources, r)
 	resp, err := x.c.request(ctx, req)
 	if err != nil {
 		return
 	}
 	for _, r := range resp.(*kmsg.DescribeConfigsResponse).Resources {
-		told := mayTell(r.ErrorCode, 0)
-		if r.ResourceType == kmsg.ConfigResourceTypeBroker {
-			x.brokerConfigs = told
-		} else {
-			x.topicConfigs = told
-		}
+		x.topicConfigs = mayTell(r.ErrorCode, 0)
 	}
 }
 

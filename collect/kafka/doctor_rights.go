@@ -36,13 +36,14 @@ func (x *examination) seen(ctx context.Context, s *collect.Snapshot) {
 		topics++
 	}
 	c.Groups, c.Topics = &groups, &topics
-	x.askAgain(ctx, c.DeniedGroups)
+	x.askAgain(ctx, s)
 }
 
 // askAgain tells groups that may not be described from those that may, but have
 // a member with a topic that may not: their describe is denied as a whole, and
 // names no topic.
-func (x *examination) askAgain(ctx context.Context, denied []string) {
+func (x *examination) askAgain(ctx context.Context, s *collect.Snapshot) {
+	denied := x.d.Cluster.DeniedGroups
 	if len(denied) == 0 {
 		return
 	}
@@ -54,7 +55,9 @@ func (x *examination) askAgain(ctx context.Context, denied []string) {
 	}
 	for _, g := range resp.(*kmsg.DescribeGroupsResponse).Groups {
 		x.groups[g.Group] = mayTellGroup(g.ErrorCode)
-		x.blocked = x.blocked || x.groups[g.Group] == collect.Yes
+		if met, ok := s.Group(g.Group); ok && x.groups[g.Group] == collect.Yes {
+			x.blocked = append(x.blocked, met)
+		}
 	}
 }
 
@@ -73,11 +76,7 @@ func (x *examination) permissions() []Permission {
 		CostsWithout: cond(seesGroups == collect.Yes, "nothing, while all groups may be described", "groups that may not be described are not even listed: only that some may be hidden is said"),
 	}, x.overTopics(opDescribeConfigs, kmsg.ACLOperationDescribeConfigs,
 		"retention settings: how long until unread records are deleted is known from the first poll",
-		"headroom only once the log start was seen to move; retention_risk comes later"), Permission{
-		Resource: onCluster, Name: clusterName, Pattern: literal, Operation: opDescribeConfigs, Granted: known(x.brokerConfigs),
-		Buys:         "the brokers' offsets.retention.minutes: when an empty group's commits go",
-		CostsWithout: "offsets_expiring is not judged",
-	}, Permission{
+		"headroom only once the log start was seen to move"), Permission{
 		Resource: onTransactional, Name: everything, Pattern: literal, Operation: opDescribe, Granted: known(x.transactional),
 		Buys:         "transactional id, producer and age of a hanging transaction",
 		CostsWithout: "that a transaction hangs is still found, but not whose it is",
@@ -132,21 +131,27 @@ func (x *examination) topicRights(seesAll collect.Tri) []Permission {
 		return Permission{
 			Resource: onTopic, Name: s.name, Pattern: s.pattern, Operation: opDescribe, Needed: needed, Granted: known(granted),
 			Buys:         "log starts and ends, partitions and leaders: lag and time lag",
-			CostsWithout: cond(s.name == everything || s.pattern == prefixed, "rows on topics that may not be described are denied, without lag; of a group without members they are not seen at all", "its rows are denied, without lag"),
+			CostsWithout: cond(s.name == everything || s.pattern == prefixed, "rows on topics that may not be described are denied, without lag; of a group without members they are not seen at all; consumer (KIP-848), share and streams groups with one are denied as a whole, streams groups over a changelog or repartition topic, too", "its rows are denied, without lag"),
 		}
 	}
 	var out []Permission
-	covered := false
-	if !x.o.Filter.FiltersTopics() && x.o.Filter.FiltersGroups() && x.used != nil {
-		p := row(scope{everything, literal}, x.blocked, seesAll)
-		p.CostsWithout = cond(x.blocked, "a group whose members have a topic that may not be described is denied as a whole, and the broker does not say which topic; commits on", "commits on") + " topics that may not be described are not seen: a group without members may lag more than is shown"
-		out = append(out, p)
-	} else {
+	all, covered := false, false
+	ofGroups := !x.o.Filter.FiltersTopics() && x.o.Filter.FiltersGroups() && x.used != nil
+	if !ofGroups {
 		for _, s := range scopesOf(x.o.Filter.Topics) {
 			granted := x.topics[s.probe(x.unused)]
+			all = all || s.name == everything
 			covered = covered || granted == collect.No && s.name == everything
 			out = append(out, row(s, true, granted))
 		}
+	}
+	if ofGroups || len(x.blocked) > 0 && !all {
+		p := row(scope{everything, literal}, len(x.blocked) > 0, seesAll)
+		p.CostsWithout = x.blockedText()
+		if ofGroups {
+			p.CostsWithout = strings.TrimPrefix(p.CostsWithout+"; commits on topics that may not be described are not seen: a group without members may lag more than is shown", "; ")
+		}
+		out = append(out, p)
 	}
 	for _, name := range x.d.Cluster.DeniedTopics {
 		if _, asked := x.topics[name]; !asked && !covered {
@@ -154,6 +159,30 @@ func (x *examination) topicRights(seesAll collect.Tri) []Permission {
 		}
 	}
 	return out
+}
+
+// blockedText says which groups are denied over a topic; "" for none.
+func (x *examination) blockedText() string {
+	if len(x.blocked) == 0 {
+		return ""
+	}
+	names := make([]string, 0, mostMissing)
+	streams := false
+	for _, g := range x.blocked {
+		streams = streams || g.Type == collect.TypeStreams
+		if len(names) < mostMissing {
+			names = append(names, g.Name)
+		}
+	}
+	text := cond(len(x.blocked) == 1, "group ", "groups ") + strings.Join(names, ", ")
+	if more := len(x.blocked) - len(names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	text += cond(len(x.blocked) == 1, " is", " are") + " denied as a whole, over a topic of a member's that may not be described; the broker does not say which"
+	if streams {
+		text += ": of Kafka Streams changelog and repartition topics count, too, whose names begin with the group's"
+	}
+	return text
 }
 
 // mostMissing is how many topics that lack a permission are named one by one.
