@@ -92,13 +92,18 @@ func (p *program) partial(s *collect.Snapshot) {
 		p.mend(s)
 		return
 	}
+	p.tell("error", incomplete(s))
+}
+
+// incomplete says what is not complete of a snapshot that has no problems.
+func incomplete(s *collect.Snapshot) string {
 	var groups int
 	for _, g := range s.Groups {
 		if !g.Lag.Complete {
 			groups++
 		}
 	}
-	p.tell("error", "the numbers of "+counted(groups, "group")+" are not complete")
+	return "the numbers of " + counted(groups, "group") + " are not complete"
 }
 
 // counted is how many there are of something, in words.

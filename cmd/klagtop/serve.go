@@ -138,8 +138,11 @@ func logChanges(ctx context.Context, hub *collect.Hub, log *slog.Logger) {
 		case !s.Complete:
 			state = "partial"
 		}
-		if len(s.Problems) > 0 {
+		switch {
+		case len(s.Problems) > 0:
 			why = problemText(&s.Problems[0])
+		case state == "partial":
+			why = incomplete(s)
 		}
 		if state == last {
 			continue
