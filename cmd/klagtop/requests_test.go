@@ -82,15 +82,28 @@ func (f fullRun) run(t *testing.T, common []string, leaveOut ...string) {
 			wellEnded(t, args, cmd.Wait())
 			continue
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		cmd := klagtopCommand(ctx, t, append([]string{name}, args...)...)
+		args = append([]string{name}, args...)
+		wellEnded(t, args, runFor(t, args))
+	}
+}
+
+// runFor runs a command for some time and gives how it ended. One that the
+// signal found before it had begun to listen for signals gets longer.
+func runFor(t *testing.T, args []string) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for length := someTime; ; length *= 2 {
+		cmd := klagtopCommand(ctx, t, args...)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(someTime)
+		time.Sleep(length)
 		_ = cmd.Process.Signal(syscall.SIGTERM)
-		wellEnded(t, append([]string{name}, args...), cmd.Wait())
-		cancel()
+		err := cmd.Wait()
+		if s, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !s.Signaled() || s.Signal() != syscall.SIGTERM || ctx.Err() != nil {
+			return err
+		}
 	}
 }
 
