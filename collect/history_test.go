@@ -153,7 +153,7 @@ func TestNothingIsLeftOfADeletedTopic(t *testing.T) {
 	delete(w.topics, "a")
 	delete(w.groups, "h")
 	delete(w.groups["g"].commits, "a")
-	for range shortWindow + 1 {
+	for range ShortWindow + 1 {
 		w.after(time.Second)
 		tr.advance(w.poll())
 	}

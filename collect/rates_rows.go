@@ -10,7 +10,7 @@ type rowMemory struct {
 	id     [16]byte
 	seen   int       // the poll that saw it last
 	rows   []rowPast // by partition
-	recent [shortWindow]pastRows
+	recent [ShortWindow]pastRows
 	polls  int // how many of recent are filled, the newest first
 
 	epochs []int32         // of the newest commits, by row
@@ -91,7 +91,7 @@ func (past *rowMemory) keep(gt *GroupTopic) {
 	copy(past.recent[1:], past.recent[:])
 	past.recent[0] = pastRows{gt.Topic, gt.Parts, gt.progress(), gt.CommitReason, gt.commitsAt}
 	past.epochs = gt.CommitEpoch
-	past.polls = min(past.polls+1, shortWindow)
+	past.polls = min(past.polls+1, ShortWindow)
 }
 
 // rateGroup works out a group's rates, progress, age and counters, in one
@@ -172,7 +172,7 @@ func (r *rater) topic(gt *GroupTopic, past *rowMemory) {
 		last = &past.recent[0]
 	}
 	gt.measure()
-	settled := r.watched || r.idle && past.polls == shortWindow
+	settled := r.watched || r.idle && past.polls == ShortWindow
 	gt.Consumed, gt.ProgressAt = make([]float32, gt.Rows()), make([]int64, gt.Rows())
 	for i := range gt.Committed {
 		p, l := int(gt.Partition(i)), gt.lagAt(i)

@@ -15,7 +15,7 @@ type producedTotal struct {
 // rateTopics works out records per second for every partition, over the real
 // time between the two readings of its log end.
 func (t *tracker) rateTopics(s *Snapshot) {
-	var past [shortWindow]*Topic
+	var past [ShortWindow]*Topic
 	for _, topic := range s.Topics {
 		n := 0
 		for _, topics := range t.recent { // the oldest first: a longer time is a better rate

@@ -18,7 +18,7 @@ type tracker struct {
 	polled        int           // polls of the long window
 	takenAt       time.Time     // of the newest snapshot
 	polls         int           // snapshots that were tracked
-	recent        [][]*Topic    // the topics of the newest snapshots, shortWindow of them, the newest last
+	recent        [][]*Topic    // the topics of the newest snapshots, ShortWindow of them, the newest last
 	topics        map[string]*topicTimes
 	budget        int  // of topics, in bytes
 	room          room // of each of their partitions
@@ -31,8 +31,8 @@ type tracker struct {
 	tails         tails
 }
 
-// shortWindow is the number of polls that shown rates are taken over.
-const shortWindow = 3
+// ShortWindow is the number of polls that shown rates are taken over.
+const ShortWindow = 3
 
 // maxDrain is the longest drain time worth showing.
 const maxDrain = 30 * 24 * time.Hour
@@ -69,7 +69,7 @@ func (t *tracker) advance(s *Snapshot) []Event {
 	}
 	events = append(events, t.forget(s)...)
 	t.recent = append(t.recent, s.Topics)
-	if len(t.recent) > shortWindow {
+	if len(t.recent) > ShortWindow {
 		t.recent = append([][]*Topic(nil), t.recent[1:]...)
 	}
 	t.polls++

@@ -181,10 +181,13 @@ func TestWhatIfInTheMiddleOfARebalance(t *testing.T) {
 		g := group(d, name)
 		return g != nil && g.State == "PreparingRebalance" && len(g.Members) == 2
 	})
-	o := klagtop(t, "whatif", "-o", "json", "--timeout", "2s", "--brokers", c.Bootstrap(), "--group", name, "--assignor", "range")
+	o := klagtop(t, "whatif", "-o", "json", "--timeout", "5s", "--brokers", c.Bootstrap(), "--group", name, "--assignor", "range")
 	var doc document.WhatIf
 	if err := json.Unmarshal([]byte(o.stdout), &doc); err != nil || o.code != 0 || !doc.Stale || doc.State != "PreparingRebalance" {
 		t.Fatalf("%v, exit code %d, %s\n%s", err, o.code, o.stderr, o.stdout)
+	}
+	if s := doc.RatesSeconds; s == nil || *s > 4.5 { // over three polls at most, however long it is waited
+		t.Errorf("rates over %v s", pointed(s))
 	}
 	if m := doc.Now.Members; len(m) != 2 || m[0].Partitions != 4 || m[1].Partitions != 0 {
 		t.Errorf("now %+v", m)

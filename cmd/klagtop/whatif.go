@@ -141,23 +141,23 @@ func (p *program) lookForRates(ctx context.Context, cfg config.Config, name stri
 	}
 	defer c.source.Close()
 	began := time.Now()
-	var first time.Time
-	for looks := 1; ; looks++ {
+	var taken []time.Time
+	for {
 		u := c.collector.Once(ctx)
 		if ctx.Err() != nil {
 			return nil, 0, &failure{code: exitFailed, err: context.Cause(ctx)}
 		}
 		l := &look{Update: u, cfg: cfg, hub: c.collector.Hub()}
 		g, there := u.Snapshot.Group(name)
+		taken = append(taken, u.Snapshot.TakenAt)
+		earlier := len(taken) - 1
 		switch {
 		case !there:
 			return l, math.NaN(), nil
-		case looks == 1 && !veiled(g) && rated(g):
+		case earlier == 0 && !veiled(g) && rated(g):
 			return l, collect.PastRate.Seconds(), nil
-		case looks == 1:
-			first = u.Snapshot.TakenAt
-		case !veiled(g) || time.Since(began) > cfg.Timeout:
-			return l, u.Snapshot.TakenAt.Sub(first).Seconds(), nil
+		case earlier > 0 && (!veiled(g) || time.Since(began) > cfg.Timeout):
+			return l, u.Snapshot.TakenAt.Sub(taken[max(0, earlier-collect.ShortWindow)]).Seconds(), nil
 		}
 		timer := time.NewTimer(secondLook)
 		select {
