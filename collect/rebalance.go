@@ -327,6 +327,7 @@ func (t *tracker) rebalanceEnds(g *Group, m *groupMemory) Event {
 		e.Seconds = g.DescribedAt.Sub(r.startedAt).Seconds()
 		m.counters.RebalanceTime += g.DescribedAt.Sub(r.startedAt)
 		m.counters.RebalanceEvents++
+		t.rebalanced.add(g.DescribedAt.Sub(r.startedAt))
 	}
 	e.Cause = r.cause(g, &e)
 	e.Style = r.style(g, e.Count)

@@ -298,6 +298,18 @@ func TestARebalanceThatWasSeenToBegin(t *testing.T) {
 	if g.Counters.RebalanceTime != 1200*time.Millisecond || g.Counters.Moved != 1 {
 		t.Errorf("counters %+v", g.Counters)
 	}
+	lasted := func(when string, want Durations) {
+		t.Helper()
+		if got := w.prev.Rebalances; got == nil || *got != want {
+			t.Errorf("%s: durations %+v, want %+v", when, got, want)
+		}
+	}
+	want := Durations{Within: [11]uint64{0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1}, Count: 1, Sum: 1200 * time.Millisecond}
+	lasted("at once", want)
+	delete(w.groups, "g")
+	w.after(time.Second)
+	w.tr.advance(w.poll())
+	lasted("when the group is gone", want)
 }
 
 func TestARebalanceBetweenTwoPollsHasNoDuration(t *testing.T) {

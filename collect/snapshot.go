@@ -42,6 +42,11 @@ type Snapshot struct {
 
 	Problems []Problem
 
+	// Rebalances are the durations of those rebalances, of all groups, that
+	// were seen to begin and to end since the process began: a lower bound. Nil
+	// where nobody counted, as in a recording.
+	Rebalances *Durations
+
 	// Topics on which a selected group has rows, by name.
 	Topics []*Topic
 	// Groups by name.

@@ -29,6 +29,7 @@ type tracker struct {
 	cuts          cuts
 	open          map[string]*openTopic // topics whose last stable offsets were seen below the log end
 	tails         tails
+	rebalanced    Durations // of all groups, those that are gone too
 }
 
 // ShortWindow is the number of polls that shown rates are taken over.
@@ -68,6 +69,8 @@ func (t *tracker) advance(s *Snapshot) []Event {
 		m.lag = g.Lag.Records
 	}
 	events = append(events, t.forget(s)...)
+	lasted := t.rebalanced
+	s.Rebalances = &lasted
 	t.recent = append(t.recent, s.Topics)
 	if len(t.recent) > ShortWindow {
 		t.recent = append([][]*Topic(nil), t.recent[1:]...)
@@ -85,6 +88,7 @@ func (t *tracker) meet(id string) {
 	if t.clusterID != "" {
 		fresh := newTracker(t.cluster, t.boot)
 		fresh.seq, fresh.transactions, fresh.interval, fresh.polled = t.seq, t.transactions, t.interval, t.polled // those of this poll
+		fresh.rebalanced = t.rebalanced                                                                           // a counter of the process
 		*t = *fresh
 	}
 	t.clusterID = id

@@ -143,6 +143,7 @@ func everything() *collect.Update {
 
 // track gives a snapshot what only the loop's memory can.
 func track(s *collect.Snapshot) {
+	s.Rebalances = &collect.Durations{}
 	g, _ := s.Group("ticker")
 	g.Drain, g.ProgressAt = 12.5, noon.Add(-1500*time.Millisecond)
 	g.Lag.Age = collect.Age{Seconds: 3.25, Error: 0.5, Method: collect.MethodInterpolated}

@@ -2,7 +2,6 @@ package exporter
 
 import (
 	"context"
-	"math"
 	"sync"
 
 	"github.com/klagtop/klagtop/collect"
@@ -67,9 +66,4 @@ func (c *counters) add(cluster string, u *collect.Update) {
 	}
 	c.polls.WithLabelValues(cluster, result).Inc()
 	c.pollSeconds.WithLabelValues(cluster).Observe(u.Snapshot.Took.Seconds())
-	for _, e := range u.Events {
-		if e.Kind == collect.EventRebalance && !math.IsNaN(e.Seconds) {
-			c.rebalSeconds.WithLabelValues(cluster).Observe(e.Seconds)
-		}
-	}
 }

@@ -32,7 +32,7 @@ const (
 
 // countedMetrics are kept by counters; the other self metrics are read off the
 // newest updates.
-var countedMetrics = []string{namePollDuration, nameRebalanceDuration, namePolls, nameBuildInfo}
+var countedMetrics = []string{namePollDuration, namePolls, nameBuildInfo}
 
 // describe makes the descriptions of what is read off the updates.
 func describe(clusterLabel string) map[string]*prometheus.Desc {
@@ -89,10 +89,26 @@ func (s *pageState) Collect(ch chan<- prometheus.Metric) {
 			put(nameDropped, float64(s.page.dropped[i][l]), string(l))
 		}
 		put(nameUp, truth(c.snap != nil && c.snap.Reached))
+		switch {
+		case c.snap == nil: // a rate needs the 0 before the first poll
+			ch <- s.durations(c.name, &collect.Durations{})
+		case c.snap.Rebalances != nil:
+			ch <- s.durations(c.name, c.snap.Rebalances)
+		}
 		if c.snap != nil {
 			c.describeSelf(put)
 		}
 	}
+}
+
+// durations is the histogram of how long rebalances took. The tracker counts
+// them: a scrape that comes late, or never, misses none.
+func (s *pageState) durations(cluster string, d *collect.Durations) prometheus.Metric {
+	buckets := make(map[float64]uint64, len(d.Within))
+	for i, bound := range collect.DurationBounds() {
+		buckets[bound] = d.Within[i]
+	}
+	return prometheus.MustNewConstHistogram(s.descs[nameRebalanceDuration], d.Count, d.Sum.Seconds(), buckets, spell(cluster))
 }
 
 // describeSelf puts what a cluster's newest update says of itself.
@@ -142,9 +158,8 @@ func (c *cluster) denied() (groups, topics int) {
 
 // counters are what every poll adds to, whether it is scraped or not.
 type counters struct {
-	polls        *prometheus.CounterVec
-	pollSeconds  *prometheus.HistogramVec
-	rebalSeconds *prometheus.HistogramVec
+	polls       *prometheus.CounterVec
+	pollSeconds *prometheus.HistogramVec
 }
 
 func newCounters(r *prometheus.Registry, o Options) (*counters, error) {
@@ -157,9 +172,6 @@ func newCounters(r *prometheus.Registry, o Options) (*counters, error) {
 		pollSeconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: namePollDuration, Help: help[namePollDuration], Buckets: []float64{0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30},
 		}, []string{o.ClusterLabel}),
-		rebalSeconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: nameRebalanceDuration, Help: help[nameRebalanceDuration], Buckets: []float64{0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600},
-		}, []string{o.ClusterLabel}),
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: nameBuildInfo, Help: help[nameBuildInfo],
@@ -167,7 +179,7 @@ func newCounters(r *prometheus.Registry, o Options) (*counters, error) {
 	})
 	build.Set(1)
 	for _, m := range []prometheus.Collector{
-		c.polls, c.pollSeconds, c.rebalSeconds, build,
+		c.polls, c.pollSeconds, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	} {
 		if err := r.Register(m); err != nil {
@@ -180,7 +192,6 @@ func newCounters(r *prometheus.Registry, o Options) (*counters, error) {
 			c.polls.WithLabelValues(name, result)
 		}
 		c.pollSeconds.WithLabelValues(name)
-		c.rebalSeconds.WithLabelValues(name)
 	}
 	return c, nil
 }
