@@ -15,29 +15,40 @@ func stepped(before, now time.Time) bool {
 }
 
 // followClock forgets what was measured by a clock that has been set since:
-// the moments of log ends and log starts, and what rates are measured from.
-// Records' own timestamps stay, and so do counters.
+// the moments of log ends and log starts, what rates are measured from, and
+// since when transactions are open. Records' own timestamps stay, and so do
+// counters.
 func (t *tracker) followClock(now time.Time) {
 	before := t.takenAt
 	t.takenAt = now
-	if !stepped(before, now) {
-		return
+	if stepped(before, now) {
+		t.clockSet(now)
 	}
+}
+
+func (t *tracker) clockSet(now time.Time) {
 	t.recent = nil
 	for _, h := range t.topics {
 		h.moves, h.trends = nil, nil
 		for p := range h.parts {
 			part := &h.parts[p]
 			part.ends, part.youngerEnd, part.youngest = nil, 0, 0
+			part.stampsAt = 0 // how records are stamped is to be seen anew
 		}
 	}
 	for _, m := range t.groups {
 		for _, past := range m.rows {
 			clear(past.recent[:])
-			past.polls = 0
-			for i := range past.rows {
-				past.rows[i].before = 0
+			past.polls, past.jumps, past.clockSet = 0, nil, now.UnixNano()
+			for i := range past.rows { // the next advance is a first one: a gap to it would be no habit
+				row := &past.rows[i]
+				row.before, row.previous, row.idle = 0, Unknown, 0
 			}
+		}
+	}
+	for _, topic := range t.open {
+		for _, part := range topic.parts {
+			part.since, part.askedAt = now.UnixNano(), min(part.askedAt, now.UnixNano())
 		}
 	}
 }

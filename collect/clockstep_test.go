@@ -58,3 +58,61 @@ func TestStepped(t *testing.T) {
 		}
 	}
 }
+
+// A machine that slept for an hour, and a clock that was set by one, say nothing
+// of how often a group commits, nor that a slow committer stands still, nor of
+// how long a transaction is open.
+func TestWhatAClockThatIsSetDoesNotSay(t *testing.T) {
+	for name, step := range map[string]time.Duration{"forward": time.Hour, "back": -time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			w := watch(newWorld())
+			w.group("g", member("m", on("a", 0, 1, 2, 3, 4, 5, 6)))
+			end := int64(1000)
+			look := func(commit bool) *Group {
+				end += 100
+				w.after(5*time.Second).topic("a", even(7, 0, end)...).stable[6] = 900
+				for p := range int32(6) {
+					if commit {
+						w.groups["g"].commit("a", p, end-50)
+					}
+				}
+				w.tr.transactions.possible = true
+				g, _ := w.look(t)
+				w.tr.noteStable(w.prev)
+				if g.CommitInterval > 5*time.Second || g.Window > time.Minute {
+					t.Errorf("it commits each %v, window %v", g.CommitInterval, g.Window)
+				}
+				return g
+			}
+			w.groups["g"].commit("a", 6, 900)
+			for range 3 {
+				look(true)
+			}
+			w.after(step)
+			w.tr.takenAt = w.now
+			w.tr.clockSet(w.now)
+			if g := look(false); g.Topics[0].Row(0).Consumed == 0 {
+				t.Error("at once: it consumes nothing")
+			}
+			if g := look(false); g.Topics[0].Row(0).Consumed == 0 {
+				t.Error("10 s later: it consumes nothing")
+			}
+			if got := len(w.tr.openTransactions(w.prev, openAfter)); got != 0 {
+				t.Errorf("%d transactions are open for long, in truth for 30 s", got)
+			}
+			for range 3 {
+				look(true)
+			}
+			g := look(true)
+			if c := g.Topics[0].Row(0).Consumed; !same(c, 20) {
+				t.Errorf("it consumes %g/s, in truth 20", c)
+			}
+			for range 4 {
+				g = look(false)
+			}
+			if c := g.Topics[0].Row(0).Consumed; c != 0 {
+				t.Errorf("it has committed nothing for 20 s, and consumes %g/s", c)
+			}
+		})
+	}
+}

@@ -16,6 +16,9 @@ type rowMemory struct {
 	epochs []int32         // of the newest commits, by row
 	remade time.Time       // when the topic was seen to be made anew; zero if it was not
 	jumps  map[int32]int64 // when commits jumped within recent, by partition, Unix nanoseconds
+	// clockSet is when the clock was set last: rows that have not advanced since
+	// did so by another one. Unix nanoseconds; 0 never.
+	clockSet int64
 
 	shared bool        // it is a share group
 	share  []sharePast // by partition, in share groups
@@ -302,6 +305,9 @@ func (r *rowPast) rate(gt *GroupTopic, past *rowMemory, i int, l lagged, settled
 	}
 	window := float32(float64(commit-base.commit) / (float64(elapsed) / 1e9))
 	still, jumped := gt.commitsAt-r.at, r.previous == Unknown && commit != base.commit
+	if r.previous == Unknown && past.clockSet > 0 && (still < 0 || r.at < past.clockSet) {
+		still = gt.commitsAt - past.clockSet
+	}
 	switch {
 	case base.level && l.lag == 0 && !jumped: // it consumed what was produced
 		return window
