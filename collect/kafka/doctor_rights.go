@@ -66,6 +66,9 @@ func (x *examination) permissions() []Permission {
 	c := &x.d.Cluster
 	seesGroups, seesTopics := x.groups[x.unused], x.topics[x.unused]
 	c.SeesAllGroups, c.SeesAllTopics = known(seesGroups), known(seesTopics)
+	if len(x.blocked) > 0 && seesTopics == collect.Yes {
+		x.tell(x.severity(), "permission", nil, x.blockedText(), "topics may be described in general, so a rule denies one of them: kafka-acls --list shows the rules")
+	}
 	out := x.groupRights()
 	out = append(out, x.topicRights(seesTopics)...)
 	out = append(out, Permission{
@@ -238,20 +241,24 @@ func (x *examination) onOne(topic string, op kmsg.ACLOperation) collect.Tri {
 
 // tellMissing makes a problem of each needed permission that is not there.
 func (dr *doctor) tellMissing() {
-	severity := severityError
-	if dr.o.AcceptDenied {
-		severity = severityWarning
-	}
 	var asked bool
 	for _, p := range dr.d.Permissions {
 		asked = asked || p.Granted != nil
 		if p.Needed && p.Granted != nil && !*p.Granted {
-			dr.tell(severity, "permission", nil, fmt.Sprintf("%s may not %s %s: %s", dr.d.Principal.Name, strings.ToLower(p.Operation), p.of(), p.CostsWithout), dr.against(&p))
+			dr.tell(dr.severity(), "permission", nil, fmt.Sprintf("%s may not %s %s: %s", dr.d.Principal.Name, strings.ToLower(p.Operation), p.of(), p.CostsWithout), dr.against(&p))
 		}
 	}
 	if !asked && len(dr.d.Permissions) > 0 {
 		dr.tell(severityWarning, "permission", nil, "what this user may do could not be found out: no broker told in time", "a longer --timeout")
 	}
+}
+
+// severity is how bad it is that something may not be seen.
+func (dr *doctor) severity() string {
+	if dr.o.AcceptDenied {
+		return severityWarning
+	}
+	return severityError
 }
 
 // against hints at rules that stand against one name where all may be seen.
