@@ -72,6 +72,7 @@ func (g *Group) assignment(lags []float64) Assignment {
 			}
 		}
 	}
+	g.countRowless(&a)
 	if g.ProtocolType == "" && g.Type == TypeClassic {
 		a.Unassigned = Unknown
 	}
@@ -86,6 +87,35 @@ func (g *Group) assignment(lags []float64) Assignment {
 	a.SkewLag = skew(lags)
 	a.Colocated, a.Copartitioned = g.colocation()
 	return a
+}
+
+// countRowless counts what members own on topics without rows: a topic filter
+// removes rows, and leaves the assignment whole.
+func (g *Group) countRowless(a *Assignment) {
+	var first map[topicPartition]int
+	shared := map[topicPartition]bool{}
+	for i := range g.Members {
+		for _, tp := range g.Members[i].Assigned {
+			if _, ok := g.Topic(tp.Topic); ok {
+				continue
+			}
+			if first == nil {
+				first = map[topicPartition]int{}
+			}
+			for _, p := range tp.Partitions {
+				at := topicPartition{tp.Topic, p}
+				if o, owned := first[at]; !owned {
+					first[at] = i
+				} else if o != i {
+					shared[at] = true
+				}
+			}
+		}
+	}
+	a.Assigned += int64(len(first))
+	if g.Type != TypeShare {
+		a.Conflicts += int64(len(shared))
+	}
 }
 
 // hidesOwners reports whether nothing is known of who owns what: brokers hide

@@ -86,6 +86,19 @@ func TestAssignment(t *testing.T) {
 
 // Partitions without an owner may be those of a member whose assignment cannot be
 // read. Where all have an owner, it has none.
+// A topic filter takes rows away and leaves counts of what members own whole.
+func TestAssignmentUnderATopicFilter(t *testing.T) {
+	w := newWorld()
+	w.opts.Filter = Filter{Topics: mustPatterns(t, "a")}
+	w.topic("a", even(2, 0, 10)...)
+	w.topic("b", even(3, 0, 10)...)
+	w.group("g", member("m", on("a", 0), on("b", 0, 1, 1)), member("n", on("a", 1), on("b", 1, 2)))
+	g, _ := w.poll().Group("g")
+	if a := g.Assignment; g.Rows() != 2 || a.Assigned != 5 || a.Conflicts != 1 || a.Unassigned != 0 || a.SkewPartitions != 4./3.5 {
+		t.Errorf("%d rows, %+v", g.Rows(), a)
+	}
+}
+
 func TestWhatOneMemberOwnsCannotBeRead(t *testing.T) {
 	for _, c := range []struct {
 		why  string

@@ -276,7 +276,9 @@ func rank(a answer) int {
 }
 
 // sift takes over what was found, and gives what to ask next: of a group that
-// its coordinator does not know as what it was, the other kinds.
+// its coordinator does not know as what it was, the other kinds; of one that
+// only brokers list which are not its coordinator, the other brokers, since the
+// coordinator may have started too newly to list it.
 func (p *poll) sift(answers map[string][]answer, failed map[int32]collect.Reason) work {
 	next := work{}
 	for name, g := range p.groups {
@@ -292,6 +294,12 @@ func (p *poll) sift(answers map[string][]answer, failed map[int32]collect.Reason
 			for _, k := range allKinds() {
 				if k != a.kind {
 					next.add(a.node, k, name)
+				}
+			}
+		case a.verdict == elsewhere && g.listed:
+			for _, id := range p.ids() {
+				if id != g.node && !slices.Contains(g.rivals, id) {
+					next.add(id, a.kind, name)
 				}
 			}
 		}

@@ -22,6 +22,10 @@ func (p *poll) settle(first, second map[string][]answer, failed map[int32]collec
 			continue
 		}
 		if b, ok := pick(second[name]); ok && b.verdict == found {
+			if p.emptied(g, b) {
+				g.fail(collect.ReasonLoading)
+				continue
+			}
 			g.take(b)
 			continue
 		}
