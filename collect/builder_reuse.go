@@ -150,7 +150,7 @@ func (gt *GroupTopic) takeCommits(c *TopicCommits, rows int) bool {
 			return false
 		}
 	}
-	gt.Committed, gt.CommitEpoch, gt.CommittedAt, gt.clues = c.Offsets, c.Epochs, c.Times, c.Clues
+	gt.Committed, gt.CommitEpoch = c.Offsets, c.Epochs // plain commits are no more than these
 	return true
 }
 
