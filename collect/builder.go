@@ -189,6 +189,7 @@ func (b *Builder) AddGroup(f GroupFacts) {
 		d.prev, _ = b.prev.Group(f.Name)
 	}
 	d.Group = describeGroup(f, d.prev, b.opts.StaleAfter, b.clock(f.At))
+	d.partly = b.opts.Filter.FiltersTopics()
 	b.groups[f.Name] = d
 }
 

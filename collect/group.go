@@ -111,6 +111,9 @@ type Group struct {
 	// they, and what follows from them, are those of an earlier poll.
 	undue bool
 
+	// partly is true while a topic filter may have taken some of its rows away.
+	partly bool
+
 	source  *rowSource // nil where the next snapshot must lay the rows out anew
 	settled settled
 }

@@ -282,11 +282,11 @@ func (r *rebalanceMemory) halfway(g *Group) bool {
 		}
 		for _, tp := range old.Assigned {
 			gt, ok := g.Topic(tp.Topic)
-			if !ok || gt.Orphaned || !subscribes(m, tp.Topic) {
+			if !ok && !g.partly || ok && gt.Orphaned || !subscribes(m, tp.Topic) {
 				continue
 			}
 			for _, p := range tp.Partitions {
-				if is[topicPartition{tp.Topic, p}] == nil && gt.RowOf(p) >= 0 {
+				if is[topicPartition{tp.Topic, p}] == nil && (!ok || gt.RowOf(p) >= 0) {
 					return true
 				}
 			}
