@@ -310,6 +310,12 @@ func TestTruncation(t *testing.T) {
 	look("an unclean election, hidden by what was written since", "truncated: a/0 30->10", 2, "ok 5 cut by 20", "ok 0")
 	look("told and asked once", "", 0, "ok 5 cut by 20", "ok 0")
 
+	g.commitsUnread = ReasonLoading
+	w.after(10 * time.Minute)
+	look("the coordinator is away for longer than numbers stand", "", 0)
+	g.commitsUnread = ReasonNone
+	look("the same commit, read again, is no news", "", 2, "ok 5 cut by 20", "ok 0")
+
 	w.topic("a", part{0, 35}, part{0, 30}).epoch = 5
 	look("another leader, asked again", "", 2, "ok 5 cut by 20", "ok 0")
 	g.commitIn(5, "a", 0, 10)

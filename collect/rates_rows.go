@@ -183,8 +183,9 @@ func (r *rater) topic(gt *GroupTopic, past *rowMemory) {
 		judged := gt.judged(i, r.committed)
 		if p < len(past.rows) {
 			row := &past.rows[p]
+			r.memory.counters.appended(gt, last, p)
 			if !l.stale && l.lag >= 0 {
-				r.memory.counters.add(gt, last, i, p)
+				r.memory.counters.overtaken(gt, last, i, p)
 				if c := gt.Committed[i]; gt.Reported != nil {
 					r.share(gt, past, last, i, p, l)
 				} else if (c != row.commit || l.ahead > 0) && r.judge.judge(gt, past, i, p, l) {
@@ -215,10 +216,18 @@ func (r *rater) topic(gt *GroupTopic, past *rowMemory) {
 	}
 }
 
-// add counts what was appended to a row's partition, and what retention took
-// from it unread, since the poll before. What the commit has passed by now may
-// have been read before it was deleted, and is not counted.
-func (n *GroupCounters) add(gt *GroupTopic, last *pastRows, i, p int) {
+// appended counts what was appended to a row's partition since the poll before,
+// also where the commit cannot be read: a kept row's log end stands with it.
+func (n *GroupCounters) appended(gt *GroupTopic, last *pastRows, p int) {
+	if last != nil && p < last.topic.Partitions() && last.topic.LogEnd[p] >= 0 && last.rowOf(int32(p)) >= 0 {
+		n.Produced += max(0, gt.Topic.LogEnd[p]-last.topic.LogEnd[p])
+	}
+}
+
+// overtaken counts what retention took from a row's partition unread, since the
+// poll before. What the commit has passed by now may have been read before it
+// was deleted, and is not counted.
+func (n *GroupCounters) overtaken(gt *GroupTopic, last *pastRows, i, p int) {
 	if last == nil || p >= last.topic.Partitions() || last.topic.LogEnd[p] < 0 {
 		return
 	}
@@ -227,7 +236,6 @@ func (n *GroupCounters) add(gt *GroupTopic, last *pastRows, i, p int) {
 		return
 	}
 	start, end := gt.Topic.LogStart[p], last.topic.LogEnd[p]
-	n.Produced += max(0, gt.Topic.LogEnd[p]-end)
 	if before := last.committed[j]; gt.Reported == nil && before >= 0 && last.topic.LogStart[p] >= 0 && start > before {
 		unread := max(before, last.topic.LogStart[p])
 		n.Overtaken += max(0, min(start, end)-max(unread, min(gt.Committed[i], start)))

@@ -119,6 +119,9 @@ func (t *tracker) wantedEnds(s *Snapshot) []EpochQuery {
 	for _, g := range s.Groups {
 		m := t.groups[g.Name]
 		for _, gt := range g.Topics {
+			if gt.apart {
+				t.cuts.use(gt)
+			}
 			if !changed[gt.Topic] || gt.Reported != nil { // a share group's epoch is that of its last write
 				continue
 			}
@@ -131,6 +134,22 @@ func (t *tracker) wantedEnds(s *Snapshot) []EpochQuery {
 	}
 	t.cuts.prune(s)
 	return w.queries
+}
+
+// use keeps what is known for rows whose commits are kept ones, beside the
+// offsets of before: nothing is asked for them.
+func (c *cuts) use(gt *GroupTopic) {
+	tc := c.topics[gt.Topic.Name]
+	if tc == nil || tc.id != gt.Topic.ID || len(tc.ends) == 0 {
+		return
+	}
+	for i, epoch := range gt.CommitEpoch {
+		key := epochKey{gt.Partition(i), epoch}
+		if e, known := tc.ends[key]; known {
+			e.used = c.round
+			tc.ends[key] = e
+		}
+	}
 }
 
 // endsWanted gathers the questions of one poll.
@@ -230,6 +249,34 @@ func (t *tracker) markCuts(g *Group, m *groupMemory) (found []shift) {
 			found = append(found, shift{OffsetChange{Topic: gt.Topic.Name, Partition: p, From: commit, To: end}, CauseTruncated})
 		}
 	}
-	m.cut = cut
+	m.cut = t.stillCut(g, m.cut, cut)
 	return found
+}
+
+// stillCut adds to what was found cut now what was before, and of which this
+// poll says nothing: it is not to be told again when it does.
+func (t *tracker) stillCut(g *Group, before, now map[topicPartition]cutCommit) map[topicPartition]cutCommit {
+	for key, was := range before {
+		gt, ok := g.Topic(key.topic)
+		if _, found := now[key]; found || !ok {
+			continue
+		}
+		i := gt.RowOf(key.partition)
+		if i < 0 {
+			continue
+		}
+		silent := gt.Committed[i] == Unknown
+		if gt.Committed[i] == was.commit && gt.CommitEpoch[i] == was.epoch {
+			_, told := t.cuts.end(gt.Topic, key.partition, was.epoch)
+			silent = !told
+		}
+		if !silent {
+			continue
+		}
+		if now == nil {
+			now = map[topicPartition]cutCommit{}
+		}
+		now[key] = was
+	}
+	return now
 }
