@@ -95,6 +95,11 @@ func (past *rowMemory) keep(gt *GroupTopic) {
 	past.recent[0] = pastRows{gt.Topic, gt.Parts, gt.progress(), gt.CommitReason, gt.commitsAt}
 	past.epochs = gt.CommitEpoch
 	past.polls = min(past.polls+1, ShortWindow)
+	for p, at := range past.jumps { // those that no rate can reach back over
+		if at < past.recent[past.polls-1].at {
+			delete(past.jumps, p)
+		}
+	}
 }
 
 // rateGroup works out a group's rates, progress, age and counters, in one
@@ -281,11 +286,6 @@ func (r *rowPast) jump(commit, at int64, l lagged) {
 
 // jumped marks a commit's jump, so that no rate reaches back over it.
 func (past *rowMemory) jumped(p int32, at int64) {
-	for q, jumped := range past.jumps {
-		if past.polls > 0 && jumped < past.recent[past.polls-1].at {
-			delete(past.jumps, q)
-		}
-	}
 	if past.jumps == nil {
 		past.jumps = map[int32]int64{}
 	}

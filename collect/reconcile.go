@@ -2,7 +2,6 @@ package collect
 
 import (
 	"fmt"
-	"slices"
 	"sort"
 	"time"
 )
@@ -54,8 +53,10 @@ func sortedKeys(w waits) []string {
 // for too long.
 func (t *tracker) waitsFor(g *Group, r *rebalanceMemory) (events []Event) {
 	blocking := g.Blocking()
+	now := make(map[string]bool, len(blocking)) // a group may have ten thousand members
 	for _, i := range blocking {
 		m := &g.Members[i]
+		now[m.Key()] = true
 		if r.waits == nil {
 			r.waits = waits{}
 		}
@@ -77,8 +78,8 @@ func (t *tracker) waitsFor(g *Group, r *rebalanceMemory) (events []Event) {
 			events = append(events, e)
 		}
 	}
-	for _, w := range r.waits {
-		if !w.since.IsZero() && !slices.ContainsFunc(blocking, func(i int) bool { return g.Members[i].ref() == w.member }) {
+	for key, w := range r.waits {
+		if !w.since.IsZero() && !now[key] {
 			w.total += g.DescribedAt.Sub(w.since)
 			w.since, w.told = time.Time{}, false
 		}

@@ -1,9 +1,21 @@
 package collect
 
-import "time"
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+)
 
-// rememberMember is how long a member that left keeps its identity's first sight.
-const rememberMember = 24 * time.Hour
+const (
+	// rememberMember is how long a member that left keeps its identity's first
+	// sight.
+	rememberMember = 24 * time.Hour
+	// rememberedMembers is of how many that left; beside as many as are there
+	// now. Clients whose names never come back, in a group that restarts all
+	// day, would fill the memory.
+	rememberedMembers = 1000
+)
 
 // acquaintance remembers since when a group's members are known, by identity: a
 // member that restarts comes back under another member id.
@@ -75,5 +87,20 @@ func (a *acquaintance) meet(members []Member, now time.Time) {
 		}
 		s.last = now
 		a.members[id], a.present = s, append(a.present, id)
+	}
+	a.forget()
+}
+
+// forget drops those that left first, where they are too many.
+func (a *acquaintance) forget() {
+	over := len(a.members) - 2*len(a.present) - rememberedMembers
+	if over <= 0 {
+		return
+	}
+	ids := slices.SortedFunc(maps.Keys(a.members), func(x, y string) int {
+		return cmp.Or(a.members[x].last.Compare(a.members[y].last), cmp.Compare(x, y))
+	})
+	for _, id := range ids[:min(len(ids), over+rememberedMembers/10)] { // and some more, so that it is seldom
+		delete(a.members, id)
 	}
 }

@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"fmt"
 	"testing"
 	"time"
 )
@@ -43,5 +44,26 @@ func TestFirstSeenOverRestarts(t *testing.T) {
 	w.after(48*time.Hour).group("g", as("b1", "pod-b", ""), as("a4", "pod-a", ""))
 	if a := since("a4"); a != 96*time.Hour+3*time.Minute {
 		t.Errorf("pod-a after days: %v", a)
+	}
+}
+
+// Clients whose names never come back do not fill the memory within a day, and
+// push nobody out who is there.
+func TestMembersWhoseNamesNeverComeBack(t *testing.T) {
+	var a acquaintance
+	stays := Member{ClientID: "stays", FirstSeenAt: epoch}
+	now := epoch
+	for i := range 5000 {
+		now = now.Add(10 * time.Second)
+		a.meet([]Member{stays, {ClientID: fmt.Sprint("client-", i), FirstSeenAt: now}}, now)
+	}
+	if n := len(a.members); n > rememberedMembers+4 {
+		t.Errorf("%d are remembered", n)
+	}
+	if s := a.members[stays.identity()]; !s.first.Equal(epoch) {
+		t.Errorf("who stayed was first seen at %v", s.first)
+	}
+	if s, ok := a.members["client-4900\x00"]; !ok || s.first.IsZero() {
+		t.Error("who was there a quarter of an hour ago is forgotten")
 	}
 }

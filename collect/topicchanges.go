@@ -80,14 +80,18 @@ func (t *tracker) topicChanges(g *Group, m *groupMemory, s *Snapshot) []Event {
 
 // unused lists the topics known of a group on which it has no rows now.
 func (m *groupMemory) unused(g *Group) []string {
-	used := make(map[string]bool, len(g.Topics))
+	known := 0
 	for _, gt := range g.Topics {
-		if _, known := m.topics[gt.Topic.Name]; known {
-			used[gt.Topic.Name] = true
+		if _, ok := m.topics[gt.Topic.Name]; ok {
+			known++
 		}
 	}
-	if len(used) == len(m.topics) { // nearly always
+	if known == len(m.topics) { // nearly always
 		return nil
+	}
+	used := make(map[string]bool, len(g.Topics))
+	for _, gt := range g.Topics {
+		used[gt.Topic.Name] = true
 	}
 	var out []string
 	for name := range m.topics {
