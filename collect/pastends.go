@@ -23,6 +23,10 @@ type pastEnd struct {
 	topic *Topic
 	part  int32
 	times *partitionTimes
+	// newest is the timestamp of its newest record, Unix milliseconds. A leader
+	// that names no record since an earlier moment is in a state of its own:
+	// after DeleteRecords it does so until the dead segment is gone.
+	newest int64
 }
 
 // askPastEnds asks for the log ends of one and five minutes ago, by timestamp,
@@ -36,7 +40,8 @@ func (c *Collector) askPastEnds(ctx context.Context, s *Snapshot) {
 	t.pastRates = map[string][]float32{}
 	parts := t.pastEnds(s)
 	now := c.opts.Now()
-	parts = c.askPast(ctx, parts, TimestampNewest, func(e pastEnd, a TimeAnswer) bool {
+	parts = c.askPast(ctx, parts, TimestampNewest, func(e *pastEnd, a TimeAnswer) bool {
+		e.newest = a.Timestamp
 		if a.Timestamp > now.Add(futureAllowance).UnixMilli() {
 			e.times.skewed()
 			return false
@@ -44,7 +49,10 @@ func (c *Collector) askPastEnds(ctx context.Context, s *Snapshot) {
 		return a.Offset >= 0
 	})
 	since := s.TakenAt.Add(-PastRate)
-	parts = c.askPast(ctx, parts, since.UnixMilli(), func(e pastEnd, a TimeAnswer) bool {
+	parts = c.askPast(ctx, parts, since.UnixMilli(), func(e *pastEnd, a TimeAnswer) bool {
+		if a.Offset < 0 && e.newest >= since.UnixMilli() {
+			return false
+		}
 		end := e.topic.LogEnd[e.part]
 		if a.Offset >= 0 { // else nothing was produced since
 			e.times.pin(a.Offset, a.Timestamp*int64(time.Millisecond))
@@ -55,7 +63,7 @@ func (c *Collector) askPastEnds(ctx context.Context, s *Snapshot) {
 		}
 		return true
 	})
-	c.askPast(ctx, parts, s.TakenAt.Add(-pastAge).UnixMilli(), func(e pastEnd, a TimeAnswer) bool {
+	c.askPast(ctx, parts, s.TakenAt.Add(-pastAge).UnixMilli(), func(e *pastEnd, a TimeAnswer) bool {
 		if a.Offset >= 0 {
 			e.times.pin(a.Offset, a.Timestamp*int64(time.Millisecond))
 		}
@@ -65,7 +73,7 @@ func (c *Collector) askPastEnds(ctx context.Context, s *Snapshot) {
 
 // askPast puts one question to the leaders and gives the partitions whose
 // answers take accepts.
-func (c *Collector) askPast(ctx context.Context, parts []pastEnd, timestamp int64, take func(pastEnd, TimeAnswer) bool) (good []pastEnd) {
+func (c *Collector) askPast(ctx context.Context, parts []pastEnd, timestamp int64, take func(*pastEnd, TimeAnswer) bool) (good []pastEnd) {
 	if len(parts) == 0 || ctx.Err() != nil {
 		return nil
 	}
@@ -77,7 +85,7 @@ func (c *Collector) askPast(ctx context.Context, parts []pastEnd, timestamp int6
 		if a.Reason != ReasonNone || timestamp >= 0 && a.Offset >= 0 && a.Timestamp < timestamp { // older than asked for
 			continue
 		}
-		if take(parts[i], a) {
+		if take(&parts[i], a) {
 			good = append(good, parts[i])
 		}
 	}
@@ -98,7 +106,7 @@ func (t *tracker) pastEnds(s *Snapshot) (out []pastEnd) {
 			if end <= topic.LogStart[p] || topic.LogStart[p] < 0 || topic.endReason(p) != ReasonNone {
 				continue
 			}
-			if out = append(out, pastEnd{topic, int32(p), &h.parts[p]}); len(out) == pastPartitions {
+			if out = append(out, pastEnd{topic: topic, part: int32(p), times: &h.parts[p]}); len(out) == pastPartitions {
 				return out
 			}
 		}

@@ -74,3 +74,36 @@ func TestAskedRatesGiveWayToReadOnes(t *testing.T) {
 		t.Errorf("then %g", g.Topics[0].Row(0).Produced)
 	}
 }
+
+// deadSegment is a log whose first segment was deleted from by DeleteRecords, and
+// is not gone yet: leaders name no record for any timestamp up to its newest.
+type deadSegment struct {
+	polled
+	newest int64
+}
+
+func (d deadSegment) OffsetsAt(ctx context.Context, qs []TimeQuery) []TimeAnswer {
+	out := d.polled.OffsetsAt(ctx, qs)
+	for i, q := range qs {
+		if q.Timestamp >= 0 && q.Timestamp <= d.newest {
+			out[i] = TimeAnswer{Offset: -1, Timestamp: -1}
+		}
+	}
+	return out
+}
+
+func TestALogThatWasPurgedWithinTheLastMinuteIsNotIdle(t *testing.T) {
+	w, l := newWorld(), &liveLog{now: epoch}
+	for s := range 1000 {
+		l.append(epoch.Add(time.Duration(s-1000) * time.Second))
+	}
+	l.start = 970
+	w.topic("a", part{970, l.end()})
+	w.solo("g").commit("a", 0, 970)
+	src := deadSegment{polled{l, w}, l.stamps[969]}
+	col := New(src, Options{Build: w.opts, Interval: 5 * time.Second, Timeout: 1e5 * time.Hour, Now: func() time.Time { return w.now }})
+	g := mustGroup(t, col.Once(t.Context()).Snapshot, "g")
+	if !math.IsNaN(g.Produced) {
+		t.Errorf("produced %g/s, in truth 1, and not to be known", g.Produced)
+	}
+}

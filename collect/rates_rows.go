@@ -224,7 +224,7 @@ func (r *rater) topic(gt *GroupTopic, past *rowMemory) {
 // appended counts what was appended to a row's partition since the poll before,
 // also where the commit cannot be read: a kept row's log end stands with it.
 func (n *GroupCounters) appended(gt *GroupTopic, last *pastRows, p int) {
-	if last != nil && p < last.topic.Partitions() && last.topic.LogEnd[p] >= 0 && last.rowOf(int32(p)) >= 0 {
+	if last != nil && p < min(gt.Topic.Partitions(), last.topic.Partitions()) && last.topic.LogEnd[p] >= 0 && last.rowOf(int32(p)) >= 0 {
 		n.Produced += max(0, gt.Topic.LogEnd[p]-last.topic.LogEnd[p])
 	}
 }
