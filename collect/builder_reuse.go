@@ -38,7 +38,7 @@ func (d *groupDraft) sameSource() bool {
 	if p == nil || p.source == nil || !d.asked || d.undue || d.why != ReasonNone {
 		return false
 	}
-	if d.Type != p.Type || d.ProtocolType != p.ProtocolType || d.MembersKnown != p.MembersKnown || d.AssignmentStale != p.AssignmentStale {
+	if d.Type != p.Type || d.State != p.State || d.Reason != p.Reason || d.ProtocolType != p.ProtocolType || d.MembersKnown != p.MembersKnown || d.AssignmentStale != p.AssignmentStale {
 		return false
 	}
 	return sameCommitted(d.commits, p.source.commits) && sameWork(d.Members, p.Members)

@@ -166,3 +166,22 @@ func (w *world) disturb(rng *rand.Rand) {
 		}
 	}
 }
+
+// Rows that repeat themselves are not summed up as they were once the group may
+// not be described any more.
+func TestADeniedGroupIsNotAsCompleteAsBefore(t *testing.T) {
+	w := newWorld()
+	w.topic("a", part{0, 100})
+	g := w.solo("g").commit("a", 0, 90)
+	g.facts.Described, g.facts.Reason = false, ReasonUnsupported
+	for range 2 {
+		if got := mustGroup(t, w.poll(), "g"); !got.Lag.Complete || got.Lag.Records != 10 {
+			t.Errorf("not supported: %+v", got.Lag)
+		}
+		w.after(time.Second)
+	}
+	g.facts.Reason = ReasonDenied
+	if got := mustGroup(t, w.poll(), "g"); got.Lag.Complete {
+		t.Error("denied, and its lag is called complete")
+	}
+}
