@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/pem"
-	"math"
 	"math/big"
 	"net"
 	"os"
@@ -14,8 +13,6 @@ import (
 	"testing"
 	"time"
 )
-
-var nan = math.NaN()
 
 // writeCertificate writes cert.pem and key.pem for 127.0.0.1.
 func writeCertificate(t *testing.T, dir string) {
