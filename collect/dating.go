@@ -69,7 +69,8 @@ func (t *tracker) dateRows(s *Snapshot) {
 }
 
 func (h *topicTimes) date(gt *GroupTopic, now time.Time, t *tracker) {
-	open := t.openOf(gt.Topic)
+	open, nano := t.openOf(gt.Topic), now.UnixNano()
+	gt.dated = true
 	for i := range gt.Committed {
 		l, p := gt.lagAt(i), int(gt.Partition(i))
 		if l.lag <= 0 || p >= len(h.parts) {
@@ -78,24 +79,28 @@ func (h *topicTimes) date(gt *GroupTopic, now time.Time, t *tracker) {
 		if gt.ages == nil {
 			gt.ages = make([]rowAge, gt.Rows())
 		}
-		part, at := &h.parts[p], gt.position(i, p)
-		part.datedAt = now.UnixNano()
-		if gt.Reported != nil { // transaction markers leave no share group behind
-			first, last := gt.oldestUnread(i, p)
-			gt.ages[i] = compactAge(part.ageBetween(first, last, now))
-			continue
-		}
-		if t.transactions.suspectTail(h, open, gt, i, now) {
-			switch t.tails[gt.tailQuery(i)] {
-			case TailControl: // nothing that anybody could read
-				gt.ages[i] = compactAge(Age{Method: MethodExact})
-				continue
-			case TailData:
-			default: // aborted records are unread for ever, too, by those who read committed ones
-				gt.ages[i] = compactAge(unknownAge(SecondsControlRecords))
-				continue
-			}
-		}
-		gt.ages[i] = compactAge(part.age(at, now))
+		h.parts[p].datedAt = nano
+		gt.ages[i] = compactAge(h.ageOf(gt, i, open, now, t))
+		gt.vague = gt.vague || gt.ages[i].vague()
 	}
+}
+
+// ageOf is the age of row i, which has lag.
+func (h *topicTimes) ageOf(gt *GroupTopic, i int, open *openTopic, now time.Time, t *tracker) Age {
+	p := int(gt.Partition(i))
+	part := &h.parts[p]
+	if gt.Reported != nil { // transaction markers leave no share group behind
+		first, last := gt.oldestUnread(i, p)
+		return part.ageBetween(first, last, now)
+	}
+	if t.transactions.suspectTail(h, open, gt, i, now) {
+		switch t.tails[gt.tailQuery(i)] {
+		case TailControl: // nothing that anybody could read
+			return Age{Method: MethodExact}
+		case TailData:
+		default: // aborted records are unread for ever, too, by those who read committed ones
+			return unknownAge(SecondsControlRecords)
+		}
+	}
+	return part.age(gt.position(i, p), now)
 }

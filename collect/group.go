@@ -248,6 +248,9 @@ type GroupTopic struct {
 	// the tracker keeps its own in ages, a million of which fit in 16 MB.
 	Ages []Age
 	ages []rowAge
+	// dated is true where ages has all rows with lag; vague where one of these
+	// is worth a search, moves where a commit advances.
+	dated, vague, moves bool
 	done []int64 // what is done of share partitions; nil in other groups
 	// clues are the commits' TopicCommits.Clues; nil without any.
 	clues []int64

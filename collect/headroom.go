@@ -54,6 +54,16 @@ func (gt *GroupTopic) headroom(i int, l lagged) float64 {
 	return left
 }
 
+// byAgeAlone reports whether the older of two rows is the one that is deleted
+// sooner.
+func (gt *GroupTopic) byAgeAlone() bool {
+	r := &gt.Topic.Retention
+	return gt.Ages == nil && r.Known && r.Bytes < 0
+}
+
+// most is the age that a record has at the most, in seconds.
+func (r rowAge) most() float64 { return r.seconds + float64(r.error) }
+
 // headroom is the smallest of the group's judged rows; NaN where none is known.
 func (g *Group) headroom(committed bool) float64 {
 	least := math.NaN()
@@ -61,11 +71,22 @@ func (g *Group) headroom(committed bool) float64 {
 		if !gt.Topic.Retention.Known && gt.Topic.trends == nil || gt.Ages == nil && gt.ages == nil {
 			continue
 		}
+		oldest := math.Inf(-1) // of the rows that were counted
 		for i := range gt.Committed {
+			if gt.ages != nil && gt.byAgeAlone() && gt.ages[i].most() <= oldest {
+				continue // nearly every row: an older one has less
+			}
 			if !gt.judged(i, committed) {
 				continue
 			}
-			if h := gt.headroom(i, gt.lagAt(i)); !(h >= least) && !math.IsNaN(h) {
+			h := gt.headroom(i, gt.lagAt(i))
+			if math.IsNaN(h) {
+				continue
+			}
+			if gt.ages != nil {
+				oldest = max(oldest, gt.ages[i].most())
+			}
+			if !(h >= least) {
 				least = h
 			}
 		}

@@ -2,6 +2,7 @@ package collect
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 	"time"
 )
@@ -160,4 +161,58 @@ func TestHeadroomNeedsTheAge(t *testing.T) {
 	if row.Age.Method != MethodAtLeast || !math.IsNaN(row.Headroom) {
 		t.Errorf("an age of %v, a headroom of %g: the record may be older", row.Age, row.Headroom)
 	}
+}
+
+// Rows that are passed over because an older one has less change nothing.
+func TestHeadroomOfAGroupIsTheLeastOfItsRows(t *testing.T) {
+	known := 0
+	for seed := range uint64(2000) {
+		rng := rand.New(rand.NewPCG(seed, 11))
+		g, committed := &Group{}, rng.IntN(2) == 0
+		for range 1 + rng.IntN(3) {
+			g.Topics = append(g.Topics, randomlyAged(rng, 1+rng.IntN(8)))
+		}
+		want := math.NaN()
+		for _, gt := range g.Topics {
+			for i := range gt.Committed {
+				if h := gt.headroom(i, gt.lagAt(i)); gt.judged(i, committed) && !math.IsNaN(h) && !(h >= want) {
+					want = h
+				}
+			}
+		}
+		if got := g.headroom(committed); got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
+			t.Fatalf("seed %d: %g, the least of the rows is %g", seed, got, want)
+		}
+		if !math.IsNaN(want) {
+			known++
+		}
+	}
+	if known < 500 {
+		t.Errorf("only %d groups had any", known)
+	}
+}
+
+// randomlyAged is a topic whose rows lag by ages found in all ways, and which
+// deletes by all rules.
+func randomlyAged(rng *rand.Rand, n int) *GroupTopic {
+	topic := &Topic{LogStart: make([]int64, n), LogEnd: make([]int64, n), EndAt: make([]int64, n)}
+	topic.Retention = Retention{Known: rng.IntN(4) > 0, Deletes: rng.IntN(4) > 0, Time: time.Duration(rng.IntN(4)-1) * time.Minute, Bytes: int64(rng.IntN(3) - 1)}
+	if rng.IntN(2) == 0 {
+		topic.trends = make([]startTrend, n)
+		for p := range topic.trends {
+			topic.trends[p] = startTrend{age: float64(rng.IntN(300)), pace: float64(rng.IntN(2)), rest: 60}
+		}
+	}
+	gt := &GroupTopic{Topic: topic, Committed: make([]int64, n), ages: make([]rowAge, n), Orphaned: rng.IntN(8) == 0}
+	for i := range n {
+		topic.LogEnd[i], gt.Committed[i] = 10, int64(rng.IntN(12)-1)
+		a := Age{Seconds: float64(rng.IntN(200)), Error: float64(rng.IntN(20)), Method: Method(rng.IntN(4))}
+		if a.Method == MethodUnknown {
+			a = unknownAge(SecondsBudget)
+		}
+		if gt.lagAt(i).lag > 0 {
+			gt.ages[i] = compactAge(a)
+		}
+	}
+	return gt
 }

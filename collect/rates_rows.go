@@ -200,6 +200,7 @@ func (r *rater) topic(gt *GroupTopic, past *rowMemory) {
 					row.advance(c, gt.commitsAt, l, r.memory)
 				}
 				gt.Consumed[i] = row.rate(gt, past, i, l, settled, r.still)
+				gt.moves = gt.moves || gt.Consumed[i] > 0
 			}
 			gt.ProgressAt[i] = row.at
 			r.progress = max(r.progress, row.at)

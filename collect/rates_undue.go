@@ -12,7 +12,7 @@ func (g *Group) standRates(last *Group) {
 	committed, oldest := g.committed(), worstAge{}
 	for _, gt := range g.Topics {
 		if was, ok := last.Topic(gt.Topic.Name); ok && was.Rows() == gt.Rows() {
-			gt.Consumed, gt.ProgressAt = was.Consumed, was.ProgressAt
+			gt.Consumed, gt.ProgressAt, gt.moves = was.Consumed, was.ProgressAt, was.moves
 		}
 		for i := range gt.Committed {
 			if gt.judged(i, committed) {

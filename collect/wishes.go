@@ -51,6 +51,9 @@ func (t *tracker) wanted(s *Snapshot) []*search {
 
 // wishes adds a group's rows on a topic to what is wished for its partitions.
 func (h *topicTimes) wishes(gt *GroupTopic, best []wish, s *Snapshot, interval time.Duration) []wish {
+	if gt.dated && !gt.vague && !gt.moves { // nearly all that stand still
+		return best
+	}
 	for i := range gt.Committed {
 		step := gt.step(i, interval)
 		if step == 0 && gt.ages != nil && !gt.ages[i].vague() {
