@@ -105,6 +105,16 @@ func (w *worstAge) take(a Age) {
 	}
 }
 
+// merge adds rows that were added to another one.
+func (w *worstAge) merge(o *worstAge) {
+	if o.worst.Known() {
+		w.take(o.worst)
+	}
+	if o.missing {
+		w.missing, w.gap = true, o.gap
+	}
+}
+
 // age is the group's; known is how many of its rows have a lag.
 func (w *worstAge) age(g *Group, known int) Age {
 	missing := w.missing || g.Reason == ReasonDenied || known == 0 && (len(g.Topics) > 0 || g.CommitsReason != ReasonNone || g.veiled())

@@ -231,4 +231,5 @@ func (d *topicDraft) compare() {
 	d.stands = p != nil && d.Reason == ReasonNone && p.Reason == ReasonNone && !d.keeps &&
 		d.EndReason == nil && p.EndReason == nil && d.StartReason == nil && p.StartReason == nil &&
 		slices.Equal(d.LogEnd, p.LogEnd) && slices.Equal(d.LogStart, p.LogStart) && slices.Equal(d.LastStable, p.LastStable)
+	d.rests = d.stands
 }

@@ -38,6 +38,7 @@ func (t *tracker) clockSet(now time.Time) {
 	}
 	for _, m := range t.groups {
 		for _, past := range m.rows {
+			past.wake()
 			clear(past.recent[:])
 			past.polls, past.jumps, past.clockSet = 0, nil, now.UnixNano()
 			for i := range past.rows { // the next advance is a first one: a gap to it would be no habit

@@ -82,6 +82,7 @@ func (h *topicTimes) date(gt *GroupTopic, now time.Time, t *tracker) {
 		h.parts[p].datedAt = nano
 		gt.ages[i] = compactAge(h.ageOf(gt, i, open, now, t))
 		gt.vague = gt.vague || gt.ages[i].vague()
+		gt.oldest.add(gt, i, l)
 	}
 }
 

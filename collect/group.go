@@ -251,7 +251,8 @@ type GroupTopic struct {
 	// dated is true where ages has all rows with lag; vague where one of these
 	// is worth a search, moves where a commit advances.
 	dated, vague, moves bool
-	done []int64 // what is done of share partitions; nil in other groups
+	oldest              worstAge // of all rows with lag, where dated
+	done                []int64  // what is done of share partitions; nil in other groups
 	// clues are the commits' TopicCommits.Clues; nil without any.
 	clues []int64
 }

@@ -33,7 +33,7 @@ func (gt *GroupTopic) headroom(i int, l lagged) float64 {
 		return math.NaN()
 	}
 	a := gt.age(i, l)
-	if a.Method != MethodExact && a.Method != MethodInterpolated {
+	if !a.Method.measured() {
 		return math.NaN()
 	}
 	oldest, left := a.Seconds+a.Error, math.NaN()
@@ -61,6 +61,9 @@ func (gt *GroupTopic) byAgeAlone() bool {
 	return gt.Ages == nil && r.Known && r.Bytes < 0
 }
 
+// measured reports whether an age is more than a limit.
+func (m Method) measured() bool { return m == MethodExact || m == MethodInterpolated }
+
 // most is the age that a record has at the most, in seconds.
 func (r rowAge) most() float64 { return r.seconds + float64(r.error) }
 
@@ -71,10 +74,10 @@ func (g *Group) headroom(committed bool) float64 {
 		if !gt.Topic.Retention.Known && gt.Topic.trends == nil || gt.Ages == nil && gt.ages == nil {
 			continue
 		}
-		oldest := math.Inf(-1) // of the rows that were counted
+		oldest, byAge := math.Inf(-1), gt.byAgeAlone() // of the rows that were counted
 		for i := range gt.Committed {
-			if gt.ages != nil && gt.byAgeAlone() && gt.ages[i].most() <= oldest {
-				continue // nearly every row: an older one has less
+			if ages := gt.ages; gt.Ages == nil && (!ages[i].method.measured() || byAge && ages[i].most() <= oldest) {
+				continue // nearly every row: no age, or an older one has less
 			}
 			if !gt.judged(i, committed) {
 				continue
@@ -83,7 +86,7 @@ func (g *Group) headroom(committed bool) float64 {
 			if math.IsNaN(h) {
 				continue
 			}
-			if gt.ages != nil {
+			if byAge {
 				oldest = max(oldest, gt.ages[i].most())
 			}
 			if !(h >= least) {

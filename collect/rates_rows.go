@@ -16,6 +16,9 @@ type rowMemory struct {
 	epochs []int32         // of the newest commits, by row
 	remade time.Time       // when the topic was seen to be made anew; zero if it was not
 	jumps  map[int32]int64 // when commits jumped within recent, by partition, Unix nanoseconds
+	stood  int             // for how many polls no row has had another number; see stand
+	apart  bool            // the newest of recent has a topic of its own
+	rest   *rest           // nil while some row moves
 	// clockSet is when the clock was set last: rows that have not advanced since
 	// did so by another one. Unix nanoseconds; 0 never.
 	clockSet int64
@@ -93,7 +96,7 @@ func (m *groupMemory) past(gt *GroupTopic, now time.Time) *rowMemory {
 func (past *rowMemory) keep(gt *GroupTopic) {
 	copy(past.recent[1:], past.recent[:])
 	past.recent[0] = pastRows{gt.Topic, gt.Parts, gt.progress(), gt.CommitReason, gt.commitsAt}
-	past.epochs = gt.CommitEpoch
+	past.epochs, past.apart = gt.CommitEpoch, gt.apart
 	past.polls = min(past.polls+1, ShortWindow)
 	for p, at := range past.jumps { // those that no rate can reach back over
 		if at < past.recent[past.polls-1].at {
@@ -129,6 +132,7 @@ func (t *tracker) rateGroup(g *Group, m *groupMemory, s *Snapshot) []shift {
 	}
 	for _, gt := range g.Topics {
 		past := m.past(gt, s.TakenAt)
+		past.stand(gt, t.polls)
 		past.seen = t.polls
 		r.topic(gt, past)
 		if past.polls > 0 && gt.Parts != nil && len(gt.Committed) < len(past.recent[0].committed) {
@@ -181,6 +185,10 @@ func (r *rater) topic(gt *GroupTopic, past *rowMemory) {
 	}
 	gt.measure()
 	settled := r.watched || r.idle && past.polls == ShortWindow
+	if r.rests(gt, past, settled) {
+		return
+	}
+	past.wake()
 	gt.Consumed, gt.ProgressAt = make([]float32, gt.Rows()), make([]int64, gt.Rows())
 	for i := range gt.Committed {
 		p, l := int(gt.Partition(i)), gt.lagAt(i)
@@ -220,6 +228,7 @@ func (r *rater) topic(gt *GroupTopic, past *rowMemory) {
 			}
 		}
 	}
+	past.rest = r.restOf(gt, past, settled)
 }
 
 // appended counts what was appended to a row's partition since the poll before,

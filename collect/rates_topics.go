@@ -1,6 +1,9 @@
 package collect
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // nan32 is a rate that is not known.
 var nan32 = float32(math.NaN())
@@ -31,8 +34,14 @@ func (t *tracker) rateTopics(s *Snapshot) {
 				topic.Produced[p] = asked[p]
 			}
 		}
+		topic.rests = topic.rests && n > 0 && past[n-1].sameRates(topic)
 		topic.ProducedTotal = t.countProduced(topic)
 	}
+}
+
+// sameRates reports whether a later poll found the same rates.
+func (t *Topic) sameRates(later *Topic) bool {
+	return slices.EqualFunc(t.Produced, later.Produced, func(a, b float32) bool { return a == b || a != a && b != b })
 }
 
 func (t *Topic) producedSince(past []*Topic, p int) float32 {

@@ -195,6 +195,8 @@ type Topic struct {
 	Open []OpenTransaction
 
 	Retention Retention
+	// rests is true where all numbers were read and are those of the poll before.
+	rests bool
 	// trends are what the log starts' movement says, by partition; nil without any.
 	trends []startTrend
 
