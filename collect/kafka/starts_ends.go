@@ -97,13 +97,14 @@ func (p *poll) startsOf(needs []collect.Need) {
 // readEnds reads the log ends, and the log starts that these make doubtful.
 func (p *poll) readEnds() {
 	needs := p.b.Needs()
+	before := p.before(needs)
 	p.b.EndsAsked(p.o.Now())
 	p.listOffsets(offsetQuery{
 		stage: collect.StageLogEnd, timestamp: timestampEnd,
 		set: func(w *want, q int32, a offsetAnswer) {
 			t := needs[w.of].Topic
 			p.b.SetEnd(t, q, a.offset, a.epoch, a.at)
-			if p.shrank(t, q, a.offset) {
+			if old := before[w.of]; old != nil && int(q) < len(old.LogEnd) && a.offset < old.LogEnd[q] {
 				p.outdated = true // made anew, or cut: the next poll looks at the topic
 			}
 		},
@@ -112,12 +113,18 @@ func (p *poll) readEnds() {
 	p.startsOf(p.b.StartsToReread())
 }
 
-func (p *poll) shrank(t *collect.Topic, q int32, end int64) bool {
+// before gives the topics as the poll before read them, nil where it did not.
+func (p *poll) before(needs []collect.Need) []*collect.Topic {
+	out := make([]*collect.Topic, len(needs))
 	if p.ask.Prev == nil {
-		return false
+		return out
 	}
-	before, ok := p.ask.Prev.Topic(t.Name)
-	return ok && before.ID == t.ID && int(q) < len(before.LogEnd) && end < before.LogEnd[q]
+	for i := range needs {
+		if old, ok := p.ask.Prev.Topic(needs[i].Topic.Name); ok && old.ID == needs[i].Topic.ID {
+			out[i] = old
+		}
+	}
+	return out
 }
 
 // readLastStable reads where readers of committed records must stop, for rows
