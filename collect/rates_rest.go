@@ -76,7 +76,11 @@ func (r *rater) restOf(gt *GroupTopic, past *rowMemory, settled bool) *rest {
 	owns := make([]bool, len(r.group.Members))
 	for i, c := range gt.Committed {
 		l := gt.lagAt(i)
-		if c < 0 || l.stale || l.lag < 0 || l.ahead > 0 || gt.Consumed[i] != 0 || gt.produced(int(gt.Partition(i))) != 0 {
+		p := int(gt.Partition(i))
+		if c < 0 || l.stale || l.lag < 0 || l.ahead > 0 || gt.Consumed[i] != 0 || gt.produced(p) != 0 {
+			return nil
+		}
+		if past.rows[p].at > gt.commitsAt { // the clock was set back: once it has passed that, rates are others
 			return nil
 		}
 		x.backlog += l.lag
