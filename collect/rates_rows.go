@@ -302,6 +302,13 @@ func (past *rowMemory) jumped(p int32, at int64) {
 	past.jumps[p] = at
 }
 
+// paces reports whether the commit advances at about every poll, a poll being
+// so long. At every second poll one or two advances would lie in the short
+// window by turns, and the rate be a third too low and a third too high.
+func (r *rowPast) paces(poll, still int64) bool {
+	return r.at-r.before < poll*3/2 && still < poll*3/2
+}
+
 // rate is a row's records per second by commit progress: over the short window
 // while the group commits about every poll or nothing is left unread, and
 // otherwise between its last two commits, so that a group which commits once a
@@ -337,7 +344,7 @@ func (r *rowPast) rate(gt *GroupTopic, past *rowMemory, i int, l lagged, settled
 		return 0
 	case r.before == 0:
 		return nan32
-	case r.before >= base.at: // at least two advances within the window
+	case r.before >= base.at && r.paces(elapsed/int64(past.polls), still):
 		return window
 	}
 	gap := r.at - r.before
