@@ -36,9 +36,12 @@ func (t *tracker) topicChanges(g *Group, m *groupMemory, s *Snapshot) []Event {
 		m.topics = make(map[string]topicSeen, len(g.Topics))
 	}
 	for _, gt := range g.Topics {
-		topic, ok := s.Topic(gt.Topic.Name) // gt's own may be an old one
-		if !ok {
-			continue
+		topic := gt.Topic
+		if gt.apart { // an old one
+			var ok bool
+			if topic, ok = s.Topic(topic.Name); !ok {
+				continue
+			}
 		}
 		seen, known := m.topics[topic.Name]
 		now := topicSeen{id: topic.ID, partitions: topic.Partitions()}

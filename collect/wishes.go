@@ -27,7 +27,7 @@ func (t *tracker) wanted(s *Snapshot) []*search {
 	wishes := map[string][]wish{} // by topic, then by partition: no map of a million rows
 	for _, g := range s.Groups {
 		for _, gt := range g.Topics {
-			if gt.Topic.Reason != ReasonNone || gt.Orphaned {
+			if gt.Topic.Reason != ReasonNone || gt.Orphaned || gt.dated && !gt.vague && !gt.moves { // the last: nearly all that stand still
 				continue
 			}
 			name := gt.Topic.Name
@@ -51,9 +51,6 @@ func (t *tracker) wanted(s *Snapshot) []*search {
 
 // wishes adds a group's rows on a topic to what is wished for its partitions.
 func (h *topicTimes) wishes(gt *GroupTopic, best []wish, s *Snapshot, interval time.Duration) []wish {
-	if gt.dated && !gt.vague && !gt.moves { // nearly all that stand still
-		return best
-	}
 	for i := range gt.Committed {
 		step := gt.step(i, interval)
 		if step == 0 && gt.ages != nil && !gt.ages[i].vague() {
