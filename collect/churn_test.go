@@ -239,7 +239,7 @@ func kinds(es []Event, k EventKind) (n int) {
 }
 
 func TestChurn(t *testing.T) {
-	runs := uint64(60)
+	runs := uint64(30)
 	if testing.Short() {
 		runs = 10
 	}

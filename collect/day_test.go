@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,23 +18,23 @@ import (
 type restless struct {
 	*world
 	rng  *rand.Rand
-	seq  int // of names
-	busy bool
+	seq  int         // of names
+	busy atomic.Bool // what comes and goes still does
 	live []string
 }
 
 func (c *restless) turn() {
 	name := func(what string) string { c.seq++; return fmt.Sprintf("%s-%06d", what, c.seq) }
-	for len(c.topics) < 20 {
+	for len(c.topics) < 10 {
 		c.topic(name("topic"), even(4, 0, 100)...)
 	}
 	topics := slices.Sorted(maps.Keys(c.topics))
-	for len(c.live) < 60 {
+	for len(c.live) < 25 {
 		g, t := name("group"), topics[c.rng.IntN(len(topics))]
 		c.group(g, member(name("pod"), on(t, 0, 1)), member(name("pod"), on(t, 2, 3))).commit(t, 0, 50).commit(t, 2, 50)
 		c.live = append(c.live, g)
 	}
-	if !c.busy {
+	if !c.busy.Load() {
 		return
 	}
 	for _, t := range c.topics {
@@ -77,7 +78,8 @@ func (c *restless) turn() {
 // nothing is remembered.
 func TestADay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := &restless{world: newWorld(), rng: rand.New(rand.NewPCG(1, 2)), busy: true}
+		c := &restless{world: newWorld(), rng: rand.New(rand.NewPCG(1, 2))}
+		c.busy.Store(true)
 		polls := 0
 		f := &fakeSource{fill: func(b *Builder, _ Ask, now time.Time) {
 			polls++
@@ -125,7 +127,7 @@ func TestADay(t *testing.T) {
 		if n := runtime.NumGoroutine(); n > goroutines {
 			t.Errorf("%d goroutines after 3 hours, %d after 24", goroutines, n)
 		}
-		c.busy = false
+		c.busy.Store(false)
 		time.Sleep(15 * time.Minute) // beyond every grace period
 		synctest.Wait()
 		cancel()
