@@ -2,7 +2,6 @@ package collect
 
 import (
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -21,9 +20,7 @@ type rebalanceMemory struct {
 	generation  generationMemory
 	reached     map[string]int32 // by topic, the highest partition there was when it dealt them out
 	lag         int64            // when it was last seen settled
-	// statics is the group when it was last seen settled, where it has static
-	// members: what they were at tells why they went.
-	statics *Group
+	statics     *statics         // nil without static members
 
 	open      bool // a rebalance was seen to begin
 	startedAt time.Time
@@ -49,6 +46,11 @@ type held struct {
 // last settled.
 func (t *tracker) rebalances(g *Group, m *groupMemory) []Event {
 	r := &m.rebalance
+	defer func() {
+		if s := r.statics; s != nil && s.group != g {
+			s.sumUp()
+		}
+	}()
 	if !g.MembersKnown || g.DescribedAt.IsZero() || g.DescribedAt.Equal(r.describedAt) || g.Reason != ReasonNone {
 		return nil
 	}
@@ -177,11 +179,8 @@ func (r *rebalanceMemory) settle(g *Group, counted int64) Generation {
 	}
 	r.known = true
 	r.close()
-	r.members, r.print, r.lag, r.statics = g.Members, print, g.Lag.Records, nil
+	r.members, r.print, r.lag, r.statics = g.Members, print, g.Lag.Records, staticsOf(g)
 	r.assignor = g.Assignor
-	if slices.ContainsFunc(g.Members, func(m Member) bool { return m.InstanceID != "" }) {
-		r.statics = g
-	}
 	return r.generation.reach(g.Generation, counted)
 }
 

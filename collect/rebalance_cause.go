@@ -108,7 +108,6 @@ const shortestSession = 6 * time.Second
 // had stood still over unread records, or had said that it would be back, ran
 // out of its session.
 func (r *rebalanceMemory) timedOut(left []MemberRef) bool {
-	var totals []MemberTotals
 	for _, ref := range left {
 		if ref.InstanceID == "" || r.statics == nil {
 			return false
@@ -117,12 +116,7 @@ func (r *rebalanceMemory) timedOut(left []MemberRef) bool {
 		if w := r.waits[key]; w != nil && w.away {
 			continue
 		}
-		if totals == nil {
-			totals = r.statics.MemberTotals()
-		}
-		i := slices.IndexFunc(r.statics.Members, func(m Member) bool { return m.Key() == key })
-		if i < 0 || totals[i].Lag <= 0 || totals[i].ProgressAt == 0 ||
-			r.statics.DescribedAt.Sub(time.Unix(0, totals[i].ProgressAt)) < shortestSession {
+		if !r.statics.stoodStill(key) {
 			return false
 		}
 	}
