@@ -179,8 +179,8 @@ func (b *bed) idleMember(t *testing.T) {
 	}
 	eventually(t, func() error {
 		g := group(describeJSON(t, b.c, name), name)
-		if len(g.Members) != 2 || g.State != "Stable" || *g.Assignment.Idle != 1 {
-			return fmt.Errorf("%d members, %s, %d idle", len(g.Members), g.State, *g.Assignment.Idle)
+		if len(g.Members) != 2 || g.State != "Stable" || g.Assignment.Idle == nil || *g.Assignment.Idle != 1 {
+			return fmt.Errorf("%d members, %s, %v idle", len(g.Members), g.State, pointed(g.Assignment.Idle))
 		}
 		return nil
 	})
