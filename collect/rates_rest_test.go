@@ -18,8 +18,8 @@ func trackedText(tr *tracker, s *Snapshot, rest map[[2]string]bool) string {
 		fmt.Fprintf(&b, "%s %g %g %g %v %v %v %+v %+v\n", g.Name, g.Produced, g.Consumed, g.Drain, g.ProgressAt, g.CommitInterval, g.Window, g.Counters, g.MemberTotals())
 		fmt.Fprintf(&b, "  habit %v, stalled %v, jumps %+v\n", m.habit.gaps, g.stalledAt, m.jumps)
 		for _, gt := range g.Topics {
-			if !rest[[2]string{g.Name, gt.Topic.Name}] {
-				fmt.Fprintf(&b, "  %s %+v\n", gt.Topic.Name, m.rows[gt.Topic.Name].rows)
+			if past := m.rows[gt.Topic.Name]; past != nil && !rest[[2]string{g.Name, gt.Topic.Name}] {
+				fmt.Fprintf(&b, "  %s %+v\n", gt.Topic.Name, past.rows)
 			}
 		}
 	}
@@ -35,7 +35,7 @@ func (t *tracker) resting(s *Snapshot) map[[2]string]bool {
 	out := map[[2]string]bool{}
 	for _, g := range s.Groups {
 		for _, gt := range g.Topics {
-			if past := t.groups[g.Name].rows[gt.Topic.Name]; past.rest != nil && past.rest.notedAt == gt.commitsAt {
+			if past := t.groups[g.Name].rows[gt.Topic.Name]; past != nil && past.rest != nil && past.rest.notedAt == gt.commitsAt {
 				out[[2]string{g.Name, gt.Topic.Name}] = true
 			}
 		}
@@ -73,6 +73,12 @@ func TestRowsAtRest(t *testing.T) {
 			}
 			if rng.IntN(40) == 0 { // the clock is set
 				w.after(-time.Minute)
+			}
+			if rng.IntN(25) == 0 { // set by little: no step
+				w.after(-time.Duration(rng.IntN(3000)) * time.Millisecond)
+			}
+			for _, name := range []string{"busy", "crew", "solo", "idle"} { // not their turn, now and then
+				w.groups[name].undue = seed%2 == 0 && rng.IntN(12) == 0
 			}
 			var texts [2]string
 			for k, tr := range []*tracker{fast, slow} {
