@@ -13,6 +13,7 @@ type sharePast struct {
 	low         int64 // the highest lower bound since the last jump
 	high        int64 // the lowest upper bound since the last progress
 	start, lost int64
+	trail       int64 // lagged.lost
 }
 
 // progress is the measure by which a group's rows advance: the commits, or what
@@ -50,11 +51,15 @@ func (r *rater) share(gt *GroupTopic, past *rowMemory, last *pastRows, i, p int,
 	c := shift{OffsetChange: OffsetChange{Topic: gt.Topic.Name, Partition: int32(p), From: m.start, To: gt.Committed[i]}}
 	lost := min(l.lost, gt.Reported[i]) // a counter keeps what it was given: the closer bound
 	if m.seen {
-		r.memory.counters.Overtaken += max(0, lost-m.lost)
+		// That bound also grows by records which come later; retention took
+		// no more of them than what lies between the starts grew by.
+		more := max(0, min(lost-m.lost, l.lost-m.trail))
+		r.memory.counters.Overtaken += more
+		lost = min(lost, m.lost+more)
 	}
 	known := m.seen && row.commit >= 0
 	done, back := m.acknowledged(gt, last, i, p, row.commit)
-	m.lost = lost
+	m.lost, m.trail = lost, l.lost
 	switch {
 	case known && (back || c.To < c.From):
 		if c.cause = CauseReset; c.To < c.From {

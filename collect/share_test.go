@@ -438,3 +438,27 @@ func TestShareOffsetsDeleted(t *testing.T) {
 		t.Errorf("got %+v, want %+v", changes, want)
 	}
 }
+
+// What retention took long ago grows no more by records that come after it,
+// though the bound by what is left does; what it takes then counts.
+func TestShareOvertakenDoesNotGrowByNewRecords(t *testing.T) {
+	tr, w := newTracker("default", "boot"), newWorld()
+	w.topic("t", part{0, 60})
+	w.shareGroup("q", member("a", on("t", 0))).says("t", 0, 0, 10)
+	look := func(start, end, lag, want int64) {
+		t.Helper()
+		w.topic("t", part{start, end})
+		w.groups["q"].says("t", 0, 0, lag)
+		s := w.poll()
+		tr.advance(s)
+		w.after(10 * time.Second)
+		if c := mustGroup(t, s, "q").Counters; c.Overtaken != want {
+			t.Errorf("log %d..%d, %d left: %d records were overtaken, want %d", start, end, lag, c.Overtaken, want)
+		}
+	}
+	look(0, 60, 10, 0)
+	look(50, 60, 10, 10) // at most all that was left
+	look(50, 80, 30, 10) // 20 arrive
+	look(50, 80, 25, 10) // 5 of them are done
+	look(60, 80, 25, 20) // 10 more are deleted
+}
