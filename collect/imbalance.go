@@ -30,8 +30,7 @@ type Imbalance struct {
 	Member     int // index into Group.Members; -1 where Cause is ImbalanceNone
 	Lag        float64
 	Partitions float64
-	Produced   float64 // records per second on its partitions
-	Consumed   float64
+	Produced   float64 // of the records that are produced on the group's partitions
 }
 
 // Imbalance tells which of the three skews explains an uneven lag. It looks at
@@ -44,7 +43,7 @@ type Imbalance struct {
 // assignment cannot be read, the cause is unknown. Not judged for share groups,
 // whose members take what they can.
 func (g *Group) Imbalance() Imbalance {
-	none := Imbalance{Member: -1, Lag: math.NaN(), Partitions: math.NaN(), Produced: math.NaN(), Consumed: math.NaN()}
+	none := Imbalance{Member: -1, Lag: math.NaN(), Partitions: math.NaN(), Produced: math.NaN()}
 	if !(g.Assignment.SkewLag >= unevenLag) || len(g.Members) < 2 || g.Type == TypeShare || g.AssignmentStale {
 		return none
 	}
@@ -62,7 +61,7 @@ func (g *Group) Imbalance() Imbalance {
 	m := w[most]
 	im := Imbalance{
 		Member: most, Cause: ImbalanceUnknown,
-		Lag: m.lag / all.lag, Partitions: m.partitions / all.partitions, Produced: share(m.produced, all.produced), Consumed: share(m.consumed, all.consumed),
+		Lag: m.lag / all.lag, Partitions: m.partitions / all.partitions, Produced: share(m.produced, all.produced),
 	}
 	members := float64(len(w))
 	rest := workload{partitions: all.partitions - m.partitions, produced: all.produced - m.produced, consumed: all.consumed - m.consumed}
